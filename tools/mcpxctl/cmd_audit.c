@@ -269,7 +269,6 @@ int cmd_audit(const struct arguments *arguments)
     status = pick_read(arguments, &run.pick);
     if (status == STATUS_OK)
         status = action->run(&run);
-    pick_fini(&run.pick);
     follow_fini(&run.follow);
     return status;
 }

@@ -52,12 +52,12 @@ int cmd_history(const struct arguments *arguments)
 {
     const char *before = arguments_value(arguments, "--before");
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
-    MX_SCOPED(filter_fini) struct filter filter = {.kinds = NULL};
+    struct filter filter;
     MX_SCOPED(connection_fini) struct connection where = {0};
     MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
     const struct entry *end = NULL;
     int status = filter_read(arguments, &filter);
-    bool all = before || filter.kinds || filter.from.text;
+    bool all = before || filter.by_kind || filter.from.text;
 
     if (status == STATUS_OK)
         status = connection_read(arguments, 0, 0, &where);
@@ -166,7 +166,7 @@ static void show_presence(const struct watch *watch, const struct mcpx_event *ev
     };
     struct mcpx_text out = {0};
 
-    if (watch->style.json || watch->filter.kinds ||
+    if (watch->style.json || watch->filter.by_kind ||
         (watch->filter.from.text && !mcpx_slice_equal(watch->filter.from, event->participant)))
         return;
     paint_begin(&out, PAINT_DIM, watch->style.colour);
@@ -236,7 +236,7 @@ int cmd_watch(const struct arguments *arguments)
 
     if (status != STATUS_OK)
         return status;
-    if (history > 0 && (watch.filter.kinds || watch.filter.from.text)) {
+    if (history > 0 && (watch.filter.by_kind || watch.filter.from.text)) {
         watch.past_max = (size_t)(history < HISTORY_MAX ? history : HISTORY_MAX);
         watch.past = calloc(watch.past_max, sizeof *watch.past);
         history = HISTORY_MAX;
@@ -247,6 +247,5 @@ int cmd_watch(const struct arguments *arguments)
     print_past(&watch);
     live_leave(&live);
     free(watch.past);
-    filter_fini(&watch.filter);
     return status;
 }

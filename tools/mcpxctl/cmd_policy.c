@@ -10,6 +10,7 @@
  */
 #include "tools/mcpxctl/core/verbs.h"
 
+#include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/base/rows.h"
 #include "lib/json/json_write.h"
@@ -252,34 +253,18 @@ static void comparison_fini(struct comparison *comparison)
 
 /* ---- from an audit ---- */
 
-enum { FROM, TOPIC, KIND, NAMES, PAST_TEXTS };
-
-/* What one line says, unescaped. NAMES are those of addressees, one behind the other. */
-struct past_line {
-    struct mcpx_text texts[PAST_TEXTS];
-    struct mcpx_slice to[MCPX_TO_MAX];
-};
-
-/* Returns how many there are. */
-static size_t read_addressees(struct past_line *past, struct mcpx_slice to)
+/* A string of a line, unescaped. */
+static struct mcpx_slice keep(struct mx_arena *arena, struct mcpx_slice value)
 {
-    struct mcpx_text *names = &past->texts[NAMES];
-    size_t ends[MCPX_TO_MAX], count = 0;
+    mx_scoped_text text = {0};
 
-    MCPX_JSON_EACH(walk, to) {
-        if (count == MCPX_TO_MAX)
-            break;
-        mcpx_json_add_unescaped(names, walk.value);
-        ends[count++] = names->len;
-    }
-    for (size_t i = 0, begin = 0; i < count; begin = ends[i++])
-        past->to[i] = (struct mcpx_slice){names->text + begin, ends[i] - begin};
-    return count;
+    mcpx_json_add_unescaped(&text, value);
+    return mx_arena_copy(arena, mcpx_text_view(&text));
 }
 
 /* False for a line that is no decision about a message by grants. */
-static bool read_line(struct past_line *past, const struct audit_line *line,
-                      struct past_message *out)
+static bool read_line(struct mx_arena *arena, const struct audit_line *line,
+                      struct mcpx_slice to[MCPX_TO_MAX], struct past_message *out)
 {
     bool refused = line->what == AUDIT_REFUSE &&
                    mcpx_json_equals(mcpx_json_get(line->whole, "error"),
@@ -287,27 +272,22 @@ static bool read_line(struct past_line *past, const struct audit_line *line,
 
     if (line->what != AUDIT_ALLOW && !refused)
         return false;
-    for (int i = 0; i < PAST_TEXTS; i++)
-        mcpx_text_reset(&past->texts[i]);
-    pick_text(&past->texts[FROM], line, "from");
-    pick_text(&past->texts[TOPIC], line, "topic");
-    pick_text(&past->texts[KIND], line, "kind");
-    if (past->texts[KIND].len == 0)
-        pick_text(&past->texts[KIND], line, "kind_sent");
-    *out = (struct past_message){.from = mcpx_text_view(&past->texts[FROM]),
-                                 .topic = mcpx_text_view(&past->texts[TOPIC]),
-                                 .to = past->to,
-                                 .to_count =
-                                     read_addressees(past, mcpx_json_get(line->whole, "to")),
+    *out = (struct past_message){.from = keep(arena, mcpx_json_get(line->whole, "from")),
+                                 .topic = keep(arena, mcpx_json_get(line->whole, "topic")),
+                                 .to = to,
                                  .wall_ms = line->wall_ms,
                                  .allowed = !refused,
                                  .seq = line->seq};
-    return mcpx_kind_parse(mcpx_text_view(&past->texts[KIND]), &out->kind, NULL) == MCPX_OK;
+    MCPX_JSON_EACH_WHILE(out->to_count < MCPX_TO_MAX, walk, mcpx_json_get(line->whole, "to"))
+        to[out->to_count++] = keep(arena, walk.value);
+    return mcpx_kind_parse(keep(arena, pick_kind(line)), &out->kind, NULL) == MCPX_OK;
 }
 
 static int compare_folder(struct comparison *comparison, const char *folder)
 {
-    static struct past_line past; /* too large for a stack; kept for the next folder */
+    MX_SCOPED(mx_arena_fini) struct mx_arena arena = {0};
+    struct mx_arena_mark empty = mx_arena_mark(&arena);
+    struct mcpx_slice to[MCPX_TO_MAX];
     struct past_message message;
     MX_SCOPED(audit_reader_close) struct audit_reader reader;
     struct audit_row row;
@@ -315,9 +295,11 @@ static int compare_folder(struct comparison *comparison, const char *folder)
     enum mcpx_err err = audit_reader_open(folder, &reader);
     int error = errno;
 
-    while (!err && audit_reader_next(&reader, &row))
-        if (audit_line_read(row.text, &line) && read_line(&past, &line, &message))
+    while (!err && audit_reader_next(&reader, &row)) {
+        if (audit_line_read(row.text, &line) && read_line(&arena, &line, to, &message))
             comparison_judge(comparison, &message);
+        mx_arena_release(&arena, empty);
+    }
     if (memory_checked(err) == MCPX_ENOTFOUND)
         return fail_with(STATUS_USAGE, "there is no audit-N.jsonl in --audit");
     if (err || reader.error)

@@ -26,18 +26,15 @@ struct pick {
 
 /**
  * Reads --kind, --from, --topic, --what, --since and --until. Returns STATUS_OK or an exit code,
- * having complained. pick_fini is due in any case.
+ * having complained.
  */
 int pick_read(const struct arguments *arguments, struct pick *out);
-
-/** Frees what it holds. */
-void pick_fini(struct pick *pick);
 
 /** True when the line is wanted. A line without a kind is none of any kind. */
 bool pick_takes(const struct pick *pick, const struct audit_line *line);
 
-/** Appends a member's text, unescaped; nothing when it is absent or no string. */
-void pick_text(struct mcpx_text *out, const struct audit_line *line, const char *name);
+/** The kind in a line, else the one that was sent; absent when there is none. */
+struct mcpx_slice pick_kind(const struct audit_line *line);
 
 /** How many times all lines are shown at most: an envelope so many answers back is not found. */
 enum { FOLLOW_PASSES = 64 };

@@ -15,31 +15,29 @@
 
 /* ---- for people ---- */
 
-/* Members that follow the sentence, each with a word in front. */
+/* Members that follow the sentence. */
 static const struct part {
-    const char *name, *word;
-} parts[] = {{"topic", "in"},      {"grant", "grant"}, {"error", "error"},
-             {"reason", "reason"}, {"by", "by"},       {"address", "address"},
-             {"of", "of line"},    {"count", "count"}, {"since", "since"},
-             {"until", "until"},   {"cut", "cut off"}, {"key", "key"}};
+    const char *name, *format;
+} parts[] = {{"topic", "  in %v"},      {"grant", "  grant %v"}, {"error", "  error %v"},
+             {"reason", "  reason %v"}, {"by", "  by %v"},       {"address", "  address %v"},
+             {"of", "  of line %v"},    {"count", "  count %v"}, {"since", "  since %v"},
+             {"until", "  until %v"},   {"cut", "  cut off %v"}, {"key", "  key %v"}};
+
+static struct mcpx_slice member(const struct audit_line *line, const char *name)
+{
+    return mcpx_json_get(line->whole, name);
+}
 
 void shown_line(struct mcpx_text *out, const struct audit_line *line)
 {
-    struct mcpx_slice kind = mcpx_json_get(line->whole, "kind");
+    struct mcpx_slice kind = pick_kind(line);
 
-    if (!kind.text)
-        kind = mcpx_json_get(line->whole, "kind_sent");
     text_format(out, "%s  %s  %s", line->seq, line->time, line->name);
-    text_format(out, "%s%v", mcpx_json_get(line->whole, "from").text ? "  " : "",
-                mcpx_json_get(line->whole, "from"));
-    text_list(out, " to ", mcpx_json_get(line->whole, "to"), NULL);
+    text_member(out, "  %v", line->whole, "from");
+    text_list(out, " to ", member(line, "to"), NULL);
     text_format(out, "%s%v", kind.text ? "  " : "", kind);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        struct mcpx_slice value = mcpx_json_get(line->whole, parts[i].name);
-
-        if (value.text)
-            text_format(out, "  %s %v", parts[i].word, value);
-    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        text_member(out, parts[i].format, line->whole, parts[i].name);
     mcpx_text_puts(out, "\n");
 }
 
@@ -121,11 +119,6 @@ enum export_form export_form_of(const char *name)
     return form;
 }
 
-static struct mcpx_slice member(const struct audit_line *line, const char *name)
-{
-    return mcpx_json_get(line->whole, name);
-}
-
 /* ---- CSV: RFC 4180 ---- */
 
 static void add_cell(struct mcpx_text *out, struct mcpx_slice text)
@@ -163,6 +156,12 @@ static void add_row(struct mcpx_text *out, const struct audit_line *line)
 
 /* ---- CloudEvents 1.0 in JSON ---- */
 
+static void add_some(struct mcpx_text *out, const char *name, struct mcpx_slice value)
+{
+    if (value.text)
+        mx_json_add_raw(out, name, value);
+}
+
 static void add_cloud_event(struct mcpx_text *out, const struct audit_line *line,
                             struct mcpx_slice source)
 {
@@ -171,8 +170,7 @@ static void add_cloud_event(struct mcpx_text *out, const struct audit_line *line
         "{\"specversion\":\"1.0\",\"id\":\"%s\",\"source\":%q,\"type\":\"mcpx.audit.%s\","
         "\"time\":\"%s\"",
         line->seq, source, line->name, line->time);
-    if (member(line, "topic").text)
-        mx_json_add_raw(out, "subject", member(line, "topic"));
+    add_some(out, "subject", member(line, "topic"));
     mx_format(out, ",\"datacontenttype\":\"application/json\",\"data\":%s}\n", line->whole);
 }
 
@@ -202,67 +200,47 @@ static const struct ocsf_row {
     [AUDIT_OTHER] = {0},
 };
 
-static void add_some(struct mcpx_text *out, const char *name, struct mcpx_slice value)
-{
-    if (value.text)
-        mx_json_add_raw(out, name, value);
-}
-
 static void add_actor(struct mcpx_text *out, const struct audit_line *line)
 {
     struct mcpx_slice from = member(line, "from"), address = member(line, "address");
 
-    mx_json_begin_object(out, "actor");
-    if (from.text) {
-        mx_json_begin_object(out, "user");
-        mx_json_add_raw(out, "uid", from);
-        mx_json_end_object(out);
-    } else
-        mcpx_json_add_member(out, "app_name", MCPX_SLICE("mcpx-router"));
-    mx_json_end_object(out);
-    mx_json_begin_object(out, "src_endpoint");
-    if (address.text)
-        mx_json_add_raw(out, "ip", address);
+    if (from.text)
+        mx_format(out, ",\"actor\":{\"user\":{\"uid\":%s}}", from);
     else
-        mx_json_add_raw(out, "name", from.text ? from : MCPX_SLICE("\"mcpx-router\""));
-    mx_json_end_object(out);
+        mcpx_text_puts(out, ",\"actor\":{\"app_name\":\"mcpx-router\"}");
+    if (address.text)
+        mx_format(out, ",\"src_endpoint\":{\"ip\":%s}", address);
+    else
+        mx_format(out, ",\"src_endpoint\":{\"name\":%s}",
+                  from.text ? from : MCPX_SLICE("\"mcpx-router\""));
 }
 
 static void add_api(struct mcpx_text *out, const struct audit_line *line)
 {
-    struct mcpx_slice kind = member(line, "kind"), id = member(line, "id");
+    struct mcpx_slice kind = pick_kind(line), id = member(line, "id");
+    struct mcpx_slice topic = member(line, "topic");
 
-    mx_json_begin_object(out, "api");
-    if (!kind.text)
-        kind = member(line, "kind_sent");
-    if (kind.text)
-        mx_json_add_raw(out, "operation", kind);
-    else
-        mcpx_json_add_member(out, "operation", line->name);
-    if (id.text) {
-        mx_json_begin_object(out, "request");
-        mx_json_add_raw(out, "uid", id);
-        mx_json_end_object(out);
-    }
-    mx_json_end_object(out);
-    if (member(line, "topic").text)
-        mx_format(out, ",\"resources\":[{\"type\":\"topic\",\"name\":%s}]",
-                  member(line, "topic"));
+    mx_format(out, kind.text ? ",\"api\":{\"operation\":%s" : ",\"api\":{\"operation\":%q",
+              kind.text ? kind : line->name);
+    if (id.text)
+        mx_format(out, ",\"request\":{\"uid\":%s}", id);
+    mcpx_text_puts(out, "}");
+    if (topic.text)
+        mx_format(out, ",\"resources\":[{\"type\":\"topic\",\"name\":%s}]", topic);
 }
 
 static void add_decision(struct mcpx_text *out, const struct audit_line *line)
 {
-    bool refused = line->what == AUDIT_REFUSE;
+    struct mcpx_slice grant = member(line, "grant");
 
-    if (line->what != AUDIT_ALLOW && !refused)
+    if (line->what != AUDIT_ALLOW && line->what != AUDIT_REFUSE)
         return;
-    mx_format(out, ",\"authorizations\":[{\"decision\":\"%s\"",
-              refused ? "denied" : "allowed");
-    if (member(line, "grant").text) {
-        mx_json_begin_object(out, "policy");
-        mx_json_add_raw(out, "name", member(line, "grant"));
+    mx_format(out, ",\"authorizations\":[{\"decision\":%q",
+              line->what == AUDIT_REFUSE ? "denied" : "allowed");
+    if (grant.text) {
+        mx_format(out, ",\"policy\":{\"name\":%s", grant);
         add_some(out, "version", member(line, "rev"));
-        mx_json_end_object(out);
+        mcpx_text_puts(out, "}");
     }
     mcpx_text_puts(out, "}]");
 }

@@ -60,14 +60,16 @@ int pick_read(const struct arguments *arguments, struct pick *out)
     return status == STATUS_OK ? filter_read(arguments, &out->filter) : status;
 }
 
-void pick_fini(struct pick *pick)
-{
-    filter_fini(&pick->filter);
-}
-
-void pick_text(struct mcpx_text *out, const struct audit_line *line, const char *name)
+static void add_text(struct mcpx_text *out, const struct audit_line *line, const char *name)
 {
     mcpx_json_add_unescaped(out, mcpx_json_get(line->whole, name));
+}
+
+struct mcpx_slice pick_kind(const struct audit_line *line)
+{
+    struct mcpx_slice kind = mcpx_json_get(line->whole, "kind");
+
+    return kind.text ? kind : mcpx_json_get(line->whole, "kind_sent");
 }
 
 static bool is_wanted_sort(const struct pick *pick, struct mcpx_slice name)
@@ -84,9 +86,7 @@ static bool takes_kind(const struct pick *pick, const struct audit_line *line,
     mx_scoped_text text = {0};
     struct mcpx_kind kind;
 
-    pick_text(&text, line, "kind");
-    if (text.len == 0)
-        pick_text(&text, line, "kind_sent");
+    mcpx_json_add_unescaped(&text, pick_kind(line));
     return mcpx_kind_parse(mcpx_text_view(&text), &kind, NULL) == MCPX_OK &&
            filter_passes(&pick->filter, &kind, from);
 }
@@ -101,9 +101,9 @@ bool pick_takes(const struct pick *pick, const struct audit_line *line)
         (pick->topic.text &&
          !mcpx_json_equals(mcpx_json_get(line->whole, "topic"), pick->topic)))
         return false;
-    pick_text(&from, line, "from");
-    return filter->kinds ? takes_kind(pick, line, mcpx_text_view(&from))
-                         : filter_passes_from(filter, mcpx_text_view(&from));
+    add_text(&from, line, "from");
+    return filter->by_kind ? takes_kind(pick, line, mcpx_text_view(&from))
+                           : filter_passes_from(filter, mcpx_text_view(&from));
 }
 
 /* ---- one envelope, and what belongs to it ---- */
@@ -136,8 +136,8 @@ void follow_learn(struct follow *follow, const struct audit_line *line)
 {
     mx_scoped_text id = {0}, before = {0};
 
-    pick_text(&id, line, "id");
-    pick_text(&before, line, "correlation_id");
+    add_text(&id, line, "id");
+    add_text(&before, line, "correlation_id");
     if (line->what == AUDIT_ALLOW && id.len > 0 && before.len > 0) {
         if (has(&follow->ids, mcpx_text_view(&id)))
             follow_add(follow, mcpx_text_view(&before));
@@ -154,10 +154,10 @@ bool follow_takes(struct follow *follow, const struct audit_line *line)
 
     if (line->what == AUDIT_UNDELIVERED)
         return of.text && has(&follow->lines, of);
-    pick_text(&text, line, "id");
+    add_text(&text, line, "id");
     takes = text.len > 0 && has(&follow->ids, mcpx_text_view(&text));
     mcpx_text_reset(&text);
-    pick_text(&text, line, "correlation_id");
+    add_text(&text, line, "correlation_id");
     takes |= text.len > 0 && has(&follow->ids, mcpx_text_view(&text));
     if (takes) /* by its number, as it is written */
         put(follow, &follow->lines, mcpx_json_get(line->whole, "seq"));

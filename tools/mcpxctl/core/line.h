@@ -4,39 +4,37 @@
 #ifndef MCPXCTL_LINE_H
 #define MCPXCTL_LINE_H
 
+#include "lib/protocol/pattern.h"
 #include "tools/common/colour.h"
 #include "tools/common/command.h"
 #include "tools/mcpxctl/core/ledger.h"
 
-#include <mcpx/capability.h>
 #include <mcpx/envelope.h>
 
 /** A choice. Zero-initialised lets everything pass. */
 struct filter {
-    struct mcpx_capset *kinds; /* patterns that cover the kinds wanted; NULL = all */
-    struct mcpx_slice from;    /* the only sender wanted; absent = all */
+    bool by_kind;
+    struct mx_pattern kinds; /* covers the kinds wanted, when `by_kind` */
+    struct mcpx_slice from;  /* the only sender wanted; absent = all */
 };
 
 /**
- * Makes a filter. A pattern means what it means in a grant (protocol section 3), except that one
- * covering everything covers the router's own kinds too.
+ * Makes a filter. A pattern means what it means in a grant (protocol section 3), except that it
+ * covers the router's own kinds too.
  *
- * pattern   NULL = all kinds
+ * pattern   NULL = all kinds; borrowed
  * from      NULL = all senders; else this one and its instances; borrowed
  *
- * Returns as mcpx_capset_new, with `fault` filled on MCPX_EPATTERN.
+ * Returns as mx_pattern_parse.
  */
-enum mcpx_err filter_new(const char *pattern, const char *from, struct mcpx_fault *fault,
-                         struct filter *out);
+enum mcpx_err filter_make(const char *pattern, const char *from, struct mcpx_fault *fault,
+                          struct filter *out);
 
 /**
- * Makes the filter that --kind and --from ask for. Returns STATUS_OK or an exit code, having
+ * Makes the filter that --kind and --from ask for. Returns STATUS_OK; STATUS_USAGE, having
  * complained.
  */
 int filter_read(const struct arguments *arguments, struct filter *out);
-
-/** Frees what it holds. */
-void filter_fini(struct filter *filter);
 
 /** Whether the sender passes. */
 bool filter_passes_from(const struct filter *filter, struct mcpx_slice from);
