@@ -6,8 +6,8 @@
 #include "tools/common/command.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/match.h"
 #include "lib/edge/outlet.h"
-#include "tools/common/nearest.h"
 #include "tools/common/program.h"
 #include "tools/common/visible.h"
 
@@ -78,35 +78,19 @@ void complain_in_lines(struct mcpx_slice lines)
 }
 
 /* One write for the whole line, so that lines of several programs do not mix. */
-static void __attribute__((format(printf, 1, 0)))
-complain_list(const char *format, va_list arguments)
+int fail_with(int status, const char *format, ...)
 {
     char sentence[COMPLAINT_MAX];
     mx_scoped_text line = {0};
+    va_list arguments;
 
+    va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
     mx_format(&line, "%s%s%s: ", program_name, verb_name ? " " : "", verb_name);
     text_lines(&line, mcpx_slice_of(sentence));
     mcpx_text_puts(&line, "\n");
     complain_in_lines(text_whole(&line));
-}
-
-void complain(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    complain_list(format, arguments);
-    va_end(arguments);
-}
-
-int fail_with(int status, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    complain_list(format, arguments);
-    va_end(arguments);
     return status;
 }
 
@@ -120,8 +104,7 @@ int fail_of(int status, struct mcpx_slice what, const char *format, ...)
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     text_visible_short(&subject, what, SUBJECT_MAX);
-    complain("%s%s", subject.len > 0 ? subject.text : "?", sentence);
-    return status;
+    return fail_with(status, "%s%s", subject.len > 0 ? subject.text : "?", sentence);
 }
 
 int fail_at(int status, const char *where, size_t line, struct mcpx_slice before,
@@ -166,6 +149,39 @@ bool output_is_unread(void)
     struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
     return poll(&output, 1, 0) > 0 && (output.revents & POLLERR);
+}
+
+enum { BEGINNING_MIN = 3, WRONG_MAX = 3 };
+
+static const struct mx_typo_costs costs = {.edit = 1, .swap = 1};
+
+void nearest_begin(struct nearest *nearest, const char *word, size_t len)
+{
+    while (len > 0 && *word == '-') {
+        word++;
+        len--;
+    }
+    *nearest = (struct nearest){.word = word, .len = len};
+    nearest->wrong = (len < 3 * WRONG_MAX ? (len + 1) / 3 : WRONG_MAX) + 1;
+}
+
+void nearest_consider(struct nearest *nearest, const char *name)
+{
+    const char *letters = name + strspn(name, "-");
+    size_t len = strlen(letters), wrong;
+    struct mx_typo typo;
+
+    if (nearest->len > NEAREST_NAME || strlen(name) > NEAREST_NAME)
+        return;
+    wrong = mx_typo_compare(&typo, &costs, (struct mcpx_slice){nearest->word, nearest->len},
+                            (struct mcpx_slice){letters, len});
+    if (wrong > 1 && nearest->len >= BEGINNING_MIN &&
+        strncmp(nearest->word, letters, nearest->len) == 0)
+        wrong = 1;
+    if (wrong >= nearest->wrong)
+        return;
+    nearest->wrong = wrong;
+    snprintf(nearest->hint, sizeof nearest->hint, " (did you mean %s?)", name);
 }
 
 /* Decimal digits, and up to `places` digits after a point, as one integer, up to `end`. */

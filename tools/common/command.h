@@ -192,34 +192,56 @@ int64_t arguments_ms(const struct arguments *arguments, const char *name, int64_
  */
 bool duration_read(const char *text, int64_t *ms);
 
+enum { NEAREST_HINT = 64, NEAREST_NAME = 31 };
+
+/** A search among names. All but `hint` is private. */
+struct nearest {
+    /* " (did you mean NAME?)" with the nearest so far; "" when none is near enough. A name is near
+     * enough when the word has at least three letters and the name begins with it. It is also
+     * near enough when few letters are wrong: at most one in a word of up to four letters, two
+     * in a word of up to seven, else three. One error is a letter too many, a missing letter,
+     * another letter, or two neighbours that changed places. Dashes at the beginning are
+     * ignored. */
+    char hint[NEAREST_HINT];
+    size_t wrong; /* how many letters of it are wrong */
+    const char *word;
+    size_t len;
+};
+
+/** Begins a search for `len` bytes; `word` is lent until the search ends. */
+void nearest_begin(struct nearest *nearest, const char *word, size_t len);
+
+/** Keeps the name when it is nearer than all before it. Of equally near names, the first. */
+void nearest_consider(struct nearest *nearest, const char *name);
+
 /** The errno by which writing to standard output failed; to be asked right after writing. */
 int output_error(void);
 
 /** True when the reader of standard output has gone. Never true for a file or terminal. */
 bool output_is_unread(void);
 
-/** Sets what complain() begins with; kept. `verb` is NULL before one is known. */
+/** Sets what complaints begin with; kept. `verb` is NULL before one is known. */
 void complain_as(const char *program, const char *verb);
 
 /**
- * Prints "PROGRAM VERB: " (or "PROGRAM: "), the sentence, made visible, and a newline to standard
- * error.
+ * Complains: prints "PROGRAM VERB: " (or "PROGRAM: "), the sentence, made visible, and a newline to
+ * standard error. Returns `status`.
  */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/** Complains, and returns `status`. */
 int fail_with(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** The same, where no status is wanted. */
+#define complain(...) ((void)fail_with(STATUS_OK, __VA_ARGS__))
+
 /**
- * The same about a thing whose name others may have chosen: "PROGRAM VERB: WHAT" and the sentence,
- * which begins with a space or ": ". `what` is made visible, and cut after 256 characters.
+ * As fail_with, about a thing whose name others may have chosen: "PROGRAM VERB: WHAT" and the
+ * sentence, which begins with a space or ": ". `what` is made visible, and cut after 256 characters.
  */
 int fail_of(int status, struct mcpx_slice what, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /**
- * The same about a place in a text: "PROGRAM VERB: WHERE, line 2, column 7: " and the sentence.
- * Lines and columns count from 1; a column is a character.
+ * As fail_with, about a place in a text: "PROGRAM VERB: WHERE, line 2, column 7: " and the
+ * sentence. Lines and columns count from 1; a column is a character.
  *
  * line     of the text's beginning
  * before   the text up to that place

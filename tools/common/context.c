@@ -8,12 +8,12 @@
 #include "tools/common/context.h"
 
 #include "lib/base/digits.h"
+#include "lib/edge/file.h"
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
 #include "tools/common/command.h"
 #include "tools/common/input.h"
-#include "tools/common/nearest.h"
 
 #include <mcpx/json.h>
 
@@ -135,33 +135,19 @@ static int parse(const char *path, const struct mcpx_text *text, json_t **tree)
 }
 
 /* A HOME that is not this user's, or no folder, keeps no contexts. */
-static int read_file(const char *path, json_t **tree)
-{
-    mx_scoped_text text = {0};
-    struct stat info;
-    FILE *stream;
-    int status;
-
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* a pipe would wait */
-        return fail_with(STATUS_USAGE, "%s: expected a regular file", path);
-    stream = fopen(path, "re");
-    if (!stream && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
-        return STATUS_OK;
-    if (!stream)
-        return fail_with(STATUS_USAGE, "%s: %s", path, strerror(errno));
-    status = input_read_stream(path, stream, FILE_MAX, &text);
-    fclose(stream);
-    return status == STATUS_OK && text.len > 0 ? parse(path, &text, tree) : status;
-}
-
 int contexts_read(json_t **tree)
 {
-    mx_scoped_text folder = {0}, path = {0};
+    mx_scoped_text folder = {0}, path = {0}, text = {0};
+    const char *why = NULL;
     int status = STATUS_OK;
 
     *tree = NULL;
     if (find_file(&folder, &path))
-        status = read_file(path.text, tree);
+        why = mx_file_read(path.text, FILE_MAX, &text);
+    if (why && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+        return fail_with(STATUS_USAGE, "%s: %s", path.text, why);
+    if (text.len > 0)
+        status = parse(path.text, &text, tree);
     if (status == STATUS_OK && !*tree)
         *tree = json_pack("{s:{}}", "contexts");
     return status;

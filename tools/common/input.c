@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { INPUT_MAX = 16 << 20 };
+
 bool input_is_standard(const char *path)
 {
     return !path || strcmp(path, "-") == 0;
@@ -29,33 +31,25 @@ static int fail_of_system(const char *path)
     return fail_with(STATUS_USAGE, "%s: %s", input_name(path), strerror(errno));
 }
 
-int input_read_stream(const char *path, FILE *stream, size_t max, struct mcpx_text *out)
+int input_read(const char *path, struct mcpx_text *out)
 {
+    FILE *stream = input_is_standard(path) ? stdin : fopen(path, "re");
+    int status = STATUS_OK;
     char bytes[65536];
     size_t len;
 
-    while ((len = fread(bytes, 1, sizeof bytes, stream)) > 0 && out->len <= max)
-        mcpx_text_add(out, bytes, len);
-    if (ferror(stream))
-        return fail_of_system(path);
-    if (out->len > max)
-        return fail_with(STATUS_USAGE, "%s: longer than %zu MiB", input_name(path), max >> 20);
-    mx_utf8_skip_mark(out);
-    return STATUS_OK;
-}
-
-int input_read(const char *path, struct mcpx_text *out)
-{
-    FILE *stream;
-    int status;
-
-    if (input_is_standard(path))
-        return input_read_stream(path, stdin, INPUT_MAX, out);
-    stream = fopen(path, "re");
     if (!stream)
         return fail_of_system(path);
-    status = input_read_stream(path, stream, INPUT_MAX, out);
-    fclose(stream);
+    while ((len = fread(bytes, 1, sizeof bytes, stream)) > 0 && out->len <= INPUT_MAX)
+        mcpx_text_add(out, bytes, len);
+    if (ferror(stream))
+        status = fail_of_system(path);
+    else if (out->len > INPUT_MAX)
+        status = fail_with(STATUS_USAGE, "%s: longer than %d MiB", input_name(path),
+                           INPUT_MAX >> 20);
+    if (stream != stdin)
+        fclose(stream);
+    mx_utf8_skip_mark(out);
     return status;
 }
 

@@ -8,11 +8,8 @@
 
 #include <stdio.h>
 
-/** The most bytes that are read. */
-enum { INPUT_MAX = 16 << 20 };
-
 /**
- * Reads all of a file, without a byte order mark.
+ * Reads all of a file of at most 16 MiB, without a byte order mark.
  *
  * path   NULL or "-" for standard input
  * out    appended to; the caller frees it, on failure too
@@ -20,9 +17,6 @@ enum { INPUT_MAX = 16 << 20 };
  * Returns STATUS_OK; STATUS_USAGE, having complained, when it cannot be read or is too long.
  */
 int input_read(const char *path, struct mcpx_text *out);
-
-/** The same of a file that is open, of at most `max` bytes. */
-int input_read_stream(const char *path, FILE *stream, size_t max, struct mcpx_text *out);
 
 /** A file that is read line by line, however long it is. */
 struct input_lines {

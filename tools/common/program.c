@@ -10,8 +10,8 @@
  */
 #include "tools/common/program.h"
 
+#include "tools/common/command.h"
 #include "tools/common/context.h"
-#include "tools/common/nearest.h"
 #include "tools/common/visible.h"
 #include <mcpx/base.h>
 

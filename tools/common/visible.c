@@ -13,6 +13,8 @@
 #include <assert.h>
 #include <mcpx/json.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct range {
     uint32_t first, last;
@@ -241,4 +243,46 @@ bool text_list(struct mcpx_text *out, const char *before, struct mcpx_slice arra
         any = true;
     }
     return any;
+}
+
+/* ---- colours: the usual rules, and those of the eight that every terminal has ---- */
+
+static bool is_set(const char *variable, const char *unless)
+{
+    const char *value = getenv(variable);
+
+    return value && value[0] && strcmp(value, unless) != 0;
+}
+
+bool colour_is_wanted(const char *option, bool tty)
+{
+    const char *term = getenv("TERM");
+
+    if (option && strcmp(option, "auto") != 0)
+        return strcmp(option, "always") == 0;
+    if (is_set("NO_COLOR", ""))
+        return false;
+    return is_set("CLICOLOR_FORCE", "0") || (tty && !(term && strcmp(term, "dumb") == 0));
+}
+
+static const char *const sequences[PAINT_COUNT] = {
+    [PAINT_NONE] = "",
+    [PAINT_DIM] = "\x1b[2m",
+    [PAINT_NAME] = "\x1b[1m",
+    [PAINT_REQUEST] = "\x1b[36m",
+    [PAINT_RESPONSE] = "\x1b[32m",
+    [PAINT_PROPOSAL] = "\x1b[33m",
+    [PAINT_BAD] = "\x1b[31m",
+};
+
+void paint_begin(struct mcpx_text *out, enum paint paint, bool on)
+{
+    if (on)
+        mcpx_text_puts(out, sequences[paint]);
+}
+
+void paint_end(struct mcpx_text *out, enum paint paint, bool on)
+{
+    if (on && paint != PAINT_NONE)
+        mcpx_text_puts(out, "\x1b[0m");
 }

@@ -35,29 +35,29 @@ static int complain_of_folder(const char *folder, enum mcpx_err err, int error)
 static int for_each(struct run *run, void (*each)(struct run *, const struct audit_line *))
 {
     const struct arguments *arguments = run->arguments;
-    int status = STATUS_OK;
 
-    for (size_t i = 1; status == STATUS_OK && i < arguments->operand_count; i++) {
+    for (size_t i = 1; i < arguments->operand_count; i++) {
+        const char *folder = arguments->operands[i];
         MX_SCOPED(audit_reader_close) struct audit_reader reader;
         struct audit_row row;
         struct audit_line line;
-        enum mcpx_err err = audit_reader_open(arguments->operands[i], &reader);
-        int error = errno;
+        enum mcpx_err err = audit_reader_open(folder, &reader);
 
+        if (err)
+            return complain_of_folder(folder, err, errno);
         follow_next_folder(&run->follow);
-        while (!err && audit_reader_next(&reader, &row)) {
+        while (audit_reader_next(&reader, &row)) {
             if (audit_line_read(row.text, &line))
                 each(run, &line);
             else
-                fail_of(STATUS_OK, mcpx_slice_of(arguments->operands[i]),
+                fail_of(STATUS_OK, mcpx_slice_of(folder),
                         ": audit-%llu.jsonl, line %llu is no line of an audit; left out",
                         (unsigned long long)row.named, (unsigned long long)row.row);
         }
-        if (err || reader.error)
-            status = complain_of_folder(arguments->operands[i], err ? err : MCPX_ESYSTEM,
-                                        err ? error : reader.error);
+        if (reader.error)
+            return complain_of_folder(folder, MCPX_ESYSTEM, reader.error);
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* ---- verify ---- */
@@ -71,29 +71,24 @@ static int read_keys(const struct arguments *arguments, struct keys *keys)
 {
     const struct option_word *word;
     size_t at = 0;
-    int status = STATUS_OK;
 
-    while (status == STATUS_OK && (word = arguments_next(arguments, "--key", &at)) != NULL &&
-           keys->count < KEYS_MAX) {
+    while (keys->count < KEYS_MAX &&
+           (word = arguments_next(arguments, "--key", &at)) != NULL) {
         mx_scoped_text pem = {0};
         struct mcpx_fault fault = {"", "", 0};
-        enum mcpx_err err;
 
-        status = input_read(word->value, &pem);
-        if (status == STATUS_OK) {
-            err = memory_checked(audit_key_read(mcpx_text_view(&pem), AUDIT_PUBLIC, &fault,
-                                                &keys->list[keys->count]));
-            keys->count += !err;
-            if (err)
-                status =
-                    fail_with(STATUS_USAGE, "%s: %s", input_name(word->value), fault.reason);
-        }
+        if (input_read(word->value, &pem) != STATUS_OK)
+            return STATUS_USAGE;
+        if (memory_checked(audit_key_read(mcpx_text_view(&pem), AUDIT_PUBLIC, &fault,
+                                          &keys->list[keys->count])))
+            return fail_with(STATUS_USAGE, "%s: %s", input_name(word->value), fault.reason);
+        keys->count++;
     }
-    if (status == STATUS_OK && keys->count == 0)
-        status =
-            fail_with(STATUS_USAGE, "--key FILE is required: the public half of the router's "
-                                    "audit.key_file, as \"openssl pkey -pubout\" prints it");
-    return status;
+    if (keys->count > 0)
+        return STATUS_OK;
+    return fail_with(STATUS_USAGE,
+                     "--key FILE is required: the public half of the router's audit.key_file, "
+                     "as \"openssl pkey -pubout\" prints it");
 }
 
 static int read_known(const struct arguments *arguments, struct audit_evidence *evidence)

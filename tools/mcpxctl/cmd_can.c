@@ -9,6 +9,7 @@
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
 #include "tools/common/visible.h"
+#include "tools/mcpxctl/core/line.h"
 #include <mcpx/capability.h>
 #include <mcpx/json.h>
 
@@ -89,9 +90,7 @@ static void write_headline(const struct inquiry *inquiry, bool allowed, bool has
                                           : "this participant",
               profile ? inquiry->profile : inquiry->participant,
               allowed ? "may send" : "may not send", inquiry->kind.text);
-    for (size_t i = 0; i < inquiry->address.count; i++)
-        mx_format(out, "%s%s", i > 0 ? ", " : "", inquiry->address.to[i]);
-    mcpx_text_puts(out, inquiry->address.count == 0 ? "everyone" : "");
+    addressees_write(out, inquiry->address.to, inquiry->address.count);
     if (has_topic)
         mx_format(out, " in %s", inquiry->topic);
     mcpx_text_puts(out, "\n");

@@ -6,7 +6,6 @@
  */
 #include "tools/mcpxctl/core/verbs.h"
 
-#include "tools/common/colour.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"

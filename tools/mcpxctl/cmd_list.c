@@ -6,7 +6,7 @@
  */
 #include "tools/mcpxctl/core/verbs.h"
 
-#include "tools/common/nearest.h"
+#include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/live.h"
@@ -56,6 +56,7 @@ static void add_member(struct mcpx_text *out, struct mcpx_slice item, const char
     text_visible_short(out, line, DESCRIPTION_MAX);
 }
 
+/* With the item's own bytes. */
 static void add_json(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_slice item)
 {
     mx_format(out, "{\"participant\":%q,\"item\":", from);
@@ -63,41 +64,12 @@ static void add_json(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_
     mcpx_text_puts(out, "}\n");
 }
 
-/*
- * Finds a tool in a page, and has a search for its name consider those of all others. Returns false
- * when it is not there.
- */
-static bool listing_find_tool(struct mcpx_slice result, const char *name,
-                              struct nearest *nearest, struct mcpx_slice *tool)
-{
-    bool found = false;
-
-    MCPX_JSON_EACH_WHILE(!found, walk, mcpx_json_get(result, "tools")) {
-        mx_scoped_text plain = {0};
-
-        *tool = walk.value;
-        if (mcpx_json_add_unescaped(&plain, mcpx_json_get(walk.value, "name")) && plain.text) {
-            nearest_consider(nearest, plain.text);
-            found = strcmp(plain.text, name) == 0;
-        }
-    }
-    return found;
-}
-
-/*
- * Appends a tool: "FROM  NAME", its description and its schemas, made visible; or with json as
- * listing_write does.
- */
-static void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from,
-                               struct mcpx_slice tool, bool json)
+/* "FROM  NAME", its description and its schemas. */
+static void add_tool(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_slice tool)
 {
     static const char *const schemas[] = {"inputSchema", "outputSchema"};
     mx_scoped_text about = {0};
 
-    if (json) {
-        add_json(out, from, tool);
-        return;
-    }
     text_format(out, "%s  %v\n", from, mcpx_json_get(tool, "name"));
     if (mcpx_json_add_unescaped(&about, mcpx_json_get(tool, "description"))) {
         text_lines(out, mcpx_text_view(&about));
@@ -114,25 +86,16 @@ static void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from,
     }
 }
 
-/*
- * Appends the items of a page, one per line: "FROM  NAME  DESCRIPTION", made visible, or with json
- * {"participant":FROM,"item":ITEM} with the item's own bytes.
- */
-static void listing_write(struct mcpx_text *out, const struct listing *listing,
-                          struct mcpx_slice from, struct mcpx_slice result, bool json)
+/* "FROM  NAME  DESCRIPTION". */
+static void add_item(struct mcpx_text *out, const struct listing *listing,
+                     struct mcpx_slice from, struct mcpx_slice item)
 {
-    MCPX_JSON_EACH(walk, mcpx_json_get(result, listing->member)) {
-        if (json) {
-            add_json(out, from, walk.value);
-            continue;
-        }
-        text_format(out, "%s  ", from);
-        add_member(out, walk.value, listing->key);
-        if (mcpx_json_get(walk.value, "description").text)
-            mcpx_text_puts(out, "  ");
-        add_member(out, walk.value, "description");
-        mcpx_text_puts(out, "\n");
-    }
+    text_format(out, "%s  ", from);
+    add_member(out, item, listing->key);
+    if (mcpx_json_get(item, "description").text)
+        mcpx_text_puts(out, "  ");
+    add_member(out, item, "description");
+    mcpx_text_puts(out, "\n");
 }
 
 /* ---- asking for them ---- */
@@ -358,17 +321,34 @@ struct list {
     struct nearest nearest;
 };
 
+static bool is_sought(struct list *list, struct mcpx_slice item)
+{
+    mx_scoped_text name = {0};
+
+    if (!list->tool)
+        return true;
+    if (!mcpx_json_add_unescaped(&name, mcpx_json_get(item, "name")) || !name.text)
+        return false;
+    nearest_consider(&list->nearest, name.text);
+    return strcmp(name.text, list->tool) == 0;
+}
+
 static int print_page(void *context, struct mcpx_slice from, struct mcpx_slice result)
 {
     struct list *list = context;
     bool json = arguments_have(list->arguments, "--json");
     struct mcpx_text out = {0};
-    struct mcpx_slice tool;
 
-    if (!list->tool)
-        listing_write(&out, list->listing, from, result, json);
-    else if (listing_find_tool(result, list->tool, &list->nearest, &tool))
-        listing_write_tool(&out, from, tool, json);
+    MCPX_JSON_EACH(walk, mcpx_json_get(result, list->listing->member)) {
+        if (!is_sought(list, walk.value))
+            continue;
+        if (json)
+            add_json(&out, from, walk.value);
+        else if (list->tool)
+            add_tool(&out, from, walk.value);
+        else
+            add_item(&out, list->listing, from, walk.value);
+    }
     list->any |= out.len > 0;
     return output_print(&out, STATUS_OK);
 }

@@ -6,8 +6,8 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
-#include "tools/common/colour.h"
 #include "tools/common/visible.h"
+#include "tools/mcpxctl/core/line.h"
 
 #include <stdlib.h>
 
@@ -150,25 +150,20 @@ static void add_json(struct mcpx_text *out, const struct findings *found)
 {
     struct mcpx_slice reasons = mcpx_json_get(found->values[READINESS], "reasons");
 
-    mx_format(out, "{\"url\":%q,\"health\":", found->where.client.url);
-    text_compact(out, found->values[HEALTH]);
-    mx_json_add_bool(out, "ready", found->ready);
-    if (reasons.text) {
-        mcpx_text_puts(out, ",\"reasons\":");
-        text_compact(out, reasons);
-    }
+    mx_format(out, "{\"url\":%q,\"health\":%s,\"ready\":%s", found->where.client.url,
+              found->values[HEALTH], found->ready);
+    if (reasons.text)
+        mx_json_add_raw(out, "reasons", reasons);
     for (size_t i = 0; i < NUMBERS; i++) {
         struct mcpx_slice number = number_of(found, numbers[i].metric);
 
         if (number.len > 0)
             mx_json_add_raw(out, numbers[i].member, number);
     }
-    if (found->knows_topics) {
-        mcpx_text_puts(out, ",\"topics\":");
-        text_compact(out, mcpx_json_get(found->values[TOPICS], "topics"));
-        mx_format(out, ",\"topic\":%q,\"participants\":", found->where.client.topic);
-        text_compact(out, mcpx_json_get(found->values[PARTICIPANTS], "participants"));
-    }
+    if (found->knows_topics)
+        mx_format(out, ",\"topics\":%s,\"topic\":%q,\"participants\":%s",
+                  mcpx_json_get(found->values[TOPICS], "topics"), found->where.client.topic,
+                  mcpx_json_get(found->values[PARTICIPANTS], "participants"));
     mcpx_text_puts(out, "}\n");
 }
 

@@ -7,6 +7,7 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/rows.h"
 #include "lib/json/json_write.h"
 #include "tools/common/input.h"
 #include "tools/common/visible.h"
@@ -14,37 +15,30 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- documents that a schema may refer to ---- */
 
-/* Documents known to a command line; `arguments` is borrowed, the rest private and zero. */
+/* A file that was asked for. One that cannot be read is complained of once. */
+struct known_text {
+    struct mcpx_text path, text;
+    bool is_read;
+};
+
+/* Documents known to a command line. `texts`, `count`, `room`: those that were asked for. */
 struct known {
     const struct arguments *arguments;
     struct known_text *texts;
+    size_t count, room;
 };
 
-/* A file that was asked for; they form a list. One that cannot be read is complained of once. */
-struct known_text {
-    struct known_text *next;
-    struct mcpx_text path;
-    struct mcpx_text text;
-    bool read;
-};
-
-/* Frees what was read. */
 static void known_fini(struct known *known)
 {
-    struct known_text *next;
-
-    for (struct known_text *at = known->texts; at; at = next) {
-        next = at->next;
-        mcpx_text_fini(&at->path);
-        mcpx_text_fini(&at->text);
-        free(at);
+    for (size_t i = 0; i < known->count; i++) {
+        mcpx_text_fini(&known->texts[i].path);
+        mcpx_text_fini(&known->texts[i].text);
     }
-    known->texts = NULL;
+    free(known->texts);
 }
 
 /* The URI of a --known, without an empty fragment. */
@@ -116,21 +110,18 @@ static bool find_path(const struct known *known, struct mcpx_slice uri, struct m
     return add_path(out, (struct mcpx_slice){uri.text + own.len, uri.len - own.len});
 }
 
-/* Reads a file, unless it was read before. Takes `path`. */
-static const struct known_text *read_text(struct known *known, struct mcpx_text *path)
+/* Reads a file, unless it was read before. */
+static const struct known_text *read_text(struct known *known, const struct mcpx_text *path)
 {
     struct known_text *text;
 
-    for (text = known->texts; text; text = text->next) {
-        if (!mcpx_slice_equal(mcpx_text_view(&text->path), mcpx_text_view(path)))
-            continue;
-        mcpx_text_fini(path);
-        return text;
-    }
-    text = calloc(1, sizeof *text);
-    *text = (struct known_text){.next = known->texts, .path = *path};
-    known->texts = text;
-    text->read = input_read(path->text, &text->text) == STATUS_OK;
+    for (size_t i = 0; i < known->count; i++)
+        if (strcmp(known->texts[i].path.text, path->text) == 0)
+            return &known->texts[i];
+    mx_make_room(&known->texts, known->count, &known->room, sizeof *text);
+    text = &known->texts[known->count++];
+    *text = (struct known_text){.path = mx_formatted("%s", path)};
+    text->is_read = input_read(path->text, &text->text) == STATUS_OK;
     return text;
 }
 
@@ -147,15 +138,11 @@ static const struct known_text *read_text(struct known *known, struct mcpx_text 
 static bool known_find(void *context, struct mcpx_slice uri, struct mcpx_slice *text)
 {
     struct known *known = context;
-    struct mcpx_text path = {0};
-    const struct known_text *found;
+    mx_scoped_text path = {0};
+    const struct known_text *found =
+        find_path(known, uri, &path) ? read_text(known, &path) : NULL;
 
-    if (!find_path(known, uri, &path)) {
-        mcpx_text_fini(&path);
-        return false;
-    }
-    found = read_text(known, &path);
-    if (!found->read)
+    if (!found || !found->is_read)
         return false;
     *text = mcpx_text_view(&found->text);
     return true;
@@ -300,7 +287,7 @@ static char *split_schema_word(const char *word, struct mcpx_slice *pointer)
 static int compile(struct judge *judge, struct mcpx_slice text, struct mcpx_slice pointer)
 {
     const char *dialect = arguments_value(judge->arguments, "--dialect");
-    struct known known = {.arguments = judge->arguments};
+    MX_SCOPED(known_fini) struct known known = {.arguments = judge->arguments};
     struct mcpx_schema_options options = {
         .dialect = dialect && strcmp(dialect, "draft-07") == 0 ? MCPX_DIALECT_DRAFT_07
                                                                : MCPX_DIALECT_2020_12,
@@ -311,7 +298,6 @@ static int compile(struct judge *judge, struct mcpx_slice text, struct mcpx_slic
 
     judge->unusable = memory_checked(mcpx_schema_compile(judge->shelf, text, &options,
                                                          &judge->report, &judge->schema)) != 0;
-    known_fini(&known);
     return judge->unusable ? tell(judge, 0, STATUS_USAGE) : STATUS_OK;
 }
 

@@ -1,8 +1,8 @@
 /*
  * main.c - the table of verbs, which dispatch, help, completion and manual are all made from.
  */
-#include "tools/common/colour.h"
 #include "tools/common/program.h"
+#include "tools/common/visible.h"
 #include "tools/mcpxctl/core/verbs.h"
 
 /* What --json prints differs from verb to verb. */

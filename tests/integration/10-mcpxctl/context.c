@@ -200,7 +200,7 @@ Test(context, a_home_that_is_not_ones_own_keeps_none)
         {"XDG_CONFIG_HOME=/dev/null mcpxctl who --context a 2>&1", 4, "no such context"},
         {"mkdir $XDG_CONFIG_HOME/mcpx; : > $F; mcpxctl context list", 0, ""},
         {"rm $F; mkfifo $F; mcpxctl who --as ann 2>&1", 2,
-         "contexts.json: expected a regular file\n"},
+         "contexts.json: it is a pipe; expected a regular file\n"},
         {"rm $F; mkdir $F; mcpxctl who --as ann 2>&1", 2, "expected a regular file\n"},
     };
 

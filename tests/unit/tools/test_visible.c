@@ -5,8 +5,7 @@
  */
 #include "tools/common/visible.h"
 
-#include "tools/common/colour.h"
-#include "tools/common/nearest.h"
+#include "tools/common/command.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

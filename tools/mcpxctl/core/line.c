@@ -9,6 +9,7 @@
 
 #include <mcpx/json.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- which ---- */
 
@@ -135,6 +136,11 @@ static void paint(struct mcpx_text *out, enum paint paint, const struct line_sty
     paint_begin(out, paint, on);
     text_visible(out, text);
     paint_end(out, paint, on);
+}
+
+bool colour_for(const struct arguments *arguments)
+{
+    return colour_is_wanted(arguments_value(arguments, "--color"), isatty(STDOUT_FILENO));
 }
 
 struct line_style line_style_of(const struct arguments *arguments)

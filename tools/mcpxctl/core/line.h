@@ -5,8 +5,8 @@
 #define MCPXCTL_LINE_H
 
 #include "lib/protocol/pattern.h"
-#include "tools/common/colour.h"
 #include "tools/common/command.h"
+#include "tools/common/visible.h"
 #include "tools/mcpxctl/core/ledger.h"
 
 #include <mcpx/envelope.h>
@@ -42,6 +42,9 @@ bool filter_passes_from(const struct filter *filter, struct mcpx_slice from);
 /** Whether the envelope with this kind and sender passes. */
 bool filter_passes(const struct filter *filter, const struct mcpx_kind *kind,
                    struct mcpx_slice from);
+
+/** Whether standard output has colours, as --color asks. */
+bool colour_for(const struct arguments *arguments);
 
 /** How lines look. */
 struct line_style {

@@ -5,7 +5,7 @@
 #include "tools/mcpxctl/core/live.h"
 
 #include "lib/edge/alarm.h"
-#include "tools/common/nearest.h"
+#include "tools/common/command.h"
 #include "tools/common/visible.h"
 
 #include <signal.h>

@@ -16,8 +16,8 @@
 #include "lib/edge/alarm.h"
 #include "lib/json/scan.h"
 #include "router/policy/config/config.h"
+#include "tools/common/command.h"
 #include "tools/common/input.h"
-#include "tools/common/nearest.h"
 #include "tools/common/visible.h"
 
 #include <stdio.h>
