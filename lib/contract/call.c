@@ -302,7 +302,8 @@ static bool shake_hands(struct mx_admitting *a, struct mcpx_call_answer *out)
     const unsigned char *digest = mx_tools_digest(a->request->tools);
     size_t max = a->request->answer_max;
 
-    if (calls->handshake.len == 0 || memcmp(calls->handshake_of, digest, MX_SHA256_BYTES)) {
+    if (calls->handshake.len == 0 ||
+        memcmp(calls->handshake_of, digest, MX_SHA256_BYTES) != 0) {
         mcpx_text_fini(&calls->handshake);
         memcpy(calls->handshake_of, digest, MX_SHA256_BYTES);
         calls->failed = mx_handshake_result(&calls->handshake, calls->terms, a->request->tools,

@@ -109,13 +109,14 @@ struct mcpx_slice mx_calls_take(struct mcpx_calls *calls, struct mx_arena *arena
 bool mcpx_calls_next_record(struct mcpx_calls *calls, enum mcpx_record *which,
                             struct mcpx_slice *line)
 {
-    const char *record = calls->records.text + calls->taken, *end;
+    const char *record, *end;
 
     if (calls->taken == calls->records.len) {
         mcpx_text_reset(&calls->records);
         calls->taken = 0;
         return false;
     }
+    record = calls->records.text + calls->taken;
     end = (const char *)memchr(record, '\n', calls->records.len - calls->taken);
     *which = (enum mcpx_record) * record;
     *line = (struct mcpx_slice){record + 1, (size_t)(end - record)};
