@@ -294,8 +294,8 @@ static void keep_for_envelope(struct mx_admitting *a)
     call->wrap.run_id = mcpx_slice_of(call->run_id);
 }
 
-/* The edge's own answer; a flaw when it is too long. It is composed anew only for other tools: there
- * can be 100,000. */
+/* The edge's own answer; a flaw when it is too long. It is composed anew only for other tools:
+ * there can be 100,000. */
 static bool shake_hands(struct mx_admitting *a, struct mcpx_call_answer *out)
 {
     struct mcpx_calls *calls = a->calls;
