@@ -47,13 +47,12 @@ void hub_configure(struct hub *hub, const struct hub_config *config, struct mcpx
 void hub_free(struct hub *hub);
 
 /**
- * Would this admission succeed now? The edge asks before it upgrades a connection, so that a
- * refusal is an HTTP answer. Returns MCPX_OK; MCPX_ENOTOPIC when the topic does not exist and may
- * not be created; MCPX_EFULL; MCPX_ESHARE when the participant has made as many topics, or has as
- * many connections, as it may; MCPX_EPRESENT when the participant is connected and takeover is
- * off; MCPX_EFLAPPING at the fourth takeover of an id within a minute, or when the participant has
- * come too often; MCPX_EINSTANCES when as many instances of the participant are there as there may
- * be; MCPX_EGOING while draining.
+ * Would this admission succeed now? So a refusal can be an HTTP answer. Returns MCPX_OK;
+ * MCPX_ENOTOPIC when the topic does not exist and may not be created; MCPX_EFULL; MCPX_ESHARE when
+ * the participant has made as many topics, or has as many connections, as it may; MCPX_EPRESENT
+ * when the participant is connected and takeover is off; MCPX_EFLAPPING at the fourth takeover of
+ * an id within a minute, or when the participant has come too often; MCPX_EINSTANCES when as many
+ * instances of the participant are there as there may be; MCPX_EGOING while draining.
  *
  * In a gated hub also MCPX_EOPENING: the topic is not open (hub_open), or something about this
  * participant is pending; ask again when hub_waits has changed. MCPX_ENOTNOW: it cannot be opened.
@@ -110,10 +109,7 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
  */
 void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
 
-/**
- * Charges a peer's rate for frames that are no messages, as if each were one. Beyond the rate each
- * is answered and counted as a refused message is.
- */
+/** Charges a peer's rate for frames that are no messages; beyond it each is refused like one. */
 void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_now now);
 
 /** Tells what the edge keeps, for the statistics. */
@@ -170,10 +166,7 @@ void hub_drain(struct hub *hub, struct mcpx_now now);
  */
 int64_t hub_tick(struct hub *hub, struct mcpx_now now);
 
-/**
- * The next instant (mono_ms) at which hub_tick has something to do; at most a second away, and
- * sooner once somebody has come or gone.
- */
+/** The next instant (mono_ms) at which hub_tick has something to do; at most a second away. */
 int64_t hub_due(const struct hub *hub);
 
 /* ---- a gated hub: what is accepted, for whoever stores it (submission.h) ---- */

@@ -80,6 +80,18 @@ bool pending_update(struct peer *peer);
 /** Submits the leave of a peer whose join was answered. `reason` is static, NULL = none. */
 void pending_leave(struct peer *peer, const char *reason);
 
+/** Takes back what has this ticket, if any: it is not pending, but there until pending_done. */
+struct pending *pending_take(struct hub *hub, uint64_t ticket);
+
+/** Marks what is to be submitted again, by pending_retry_all. */
+void pending_retry(struct pending *pending);
+
+/**
+ * What was taken back is freed, unless it was submitted again or a peer owns it. A peer that is
+ * gone is freed with the last that is about it.
+ */
+void pending_done(struct pending *pending);
+
 /** Submits again what waits for that, and gives back memory that tables do not need. */
 void pending_retry_all(struct hub *hub);
 

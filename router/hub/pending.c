@@ -1,7 +1,7 @@
 /*
- * pending.c - submissions and the tables they are found in; tasks are handed out by pull, and each
- * is answered once. Tables are the hub's and not the topics', so that a quiet topic costs nothing;
- * the topic is part of the hash, so that the same id in ten thousand topics is no long search.
+ * pending.c - submissions, which are handed out by pull, and the tables they are found in. Those
+ * are the hub's and not the topics', so that a quiet topic costs nothing; the topic is part of the
+ * hash, so that the same id in ten thousand topics is no long search.
  *
  * A peer is kept as long as anything is pending about it, though its connection may be gone: what
  * it said has still to be answered for, and its leave to be told with its name and grants.
@@ -12,9 +12,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-
-/* How long a sender is asked to wait when whoever stores does not know. */
-static const int64_t retry_ms = 1000;
 
 static struct pendings *pendings_of(const struct pending *pending)
 {
@@ -230,8 +227,7 @@ bool hub_next_task(struct hub *hub, struct task *task)
     return true;
 }
 
-/* It is not pending any more, but there until `done`. NULL when the ticket is not known. */
-static struct pending *take(struct hub *hub, uint64_t ticket)
+struct pending *pending_take(struct hub *hub, uint64_t ticket)
 {
     size_t at = 0;
     uint64_t hash = ticket_hash(ticket);
@@ -245,7 +241,7 @@ static struct pending *take(struct hub *hub, uint64_t ticket)
     return pending;
 }
 
-static void retry(struct pending *pending)
+void pending_retry(struct pending *pending)
 {
     enlist(pending, &pendings_of(pending)->again);
 }
@@ -278,11 +274,7 @@ void pending_free_peer(struct peer *peer)
     free_if_gone(peer);
 }
 
-/*
- * What was taken back is freed, unless it was submitted again or a peer owns it. A peer that is
- * gone is freed with the last that is about it.
- */
-static void done(struct pending *pending)
+void pending_done(struct pending *pending)
 {
     struct topic *topic = pending->topic;
     struct peer *peer = pending->peer;
@@ -297,13 +289,14 @@ static void done(struct pending *pending)
 void pendings_fini(struct hub *hub)
 {
     struct pendings *pendings = &hub->pendings;
-    struct pending *pending;
 
     list_splice(&pendings->line, &pendings->handed);
     list_splice(&pendings->line, &pendings->again);
-    while ((pending = LIST_FIRST(&pendings->line, struct pending, in_line))) {
+    LIST_EACH(link, &pendings->line) {
+        struct pending *pending = LIST_ELEMENT(link, struct pending, in_line);
+
         delist(pending);
-        done(pending);
+        pending_done(pending);
     }
     mx_map_fini(&pendings->tickets);
     mx_map_fini(&pendings->ids);
@@ -342,134 +335,6 @@ struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id
 struct pending *pending_by_id(const struct topic *topic, struct mcpx_slice id)
 {
     return find(topic, false, id);
-}
-
-/* ---- answers to messages ---- */
-
-static void answer(struct pending *pending, const struct error_notice *error)
-{
-    struct peer *peer = pending->peer;
-
-    if (peer->state == PEER_OPEN)
-        answer_sender(peer, error, peer->hub->now);
-    else
-        peer->hub->stats.refused[error->err]++;
-}
-
-/* The log is a copy of what is stored, or it is none. */
-static void commit_message(struct pending *pending)
-{
-    const struct submission *submission = &pending->submission;
-    struct topic *topic = pending->topic;
-    struct log_message message = {.pieces = {submission->text},
-                                  .piece_count = 1,
-                                  .id = submission->id,
-                                  .kind = submission->kind,
-                                  .sender = pending->sender,
-                                  .to = submission->to,
-                                  .to_count = submission->to_count,
-                                  .mono_ms = pending->mono_ms};
-    enum mcpx_err err = topic->lost ? MCPX_OK : topic_append(topic, &message, true);
-
-    if (err && !topic->hub->config.stored) {
-        answer(pending, &(struct error_notice){.err = err, .id = submission->id});
-        return;
-    }
-    topic->hub->stats.accepted++;
-    if (err)
-        depart_lose(topic);
-    else if (!topic->lost)
-        topic_tell_position(topic);
-}
-
-static void reject_message(struct pending *pending)
-{
-    const struct rejection *rejection = &pending->submission.rejection;
-    struct error_notice error = {.err = rejection->err,
-                                 .id = pending->submission.id,
-                                 .wait_ms =
-                                     rejection->retry_ms ? rejection->retry_ms : retry_ms,
-                                 .uncertain = !rejection->certain};
-
-    if (error.err == MCPX_ESHARE) {
-        error.cap = cap_setting(CAP_STORED_BYTES);
-        hub_note_cap(pending->topic->hub, CAP_STORED_BYTES);
-    }
-    answer(pending, &error);
-}
-
-/* ---- answers to presence: rejected, it is submitted again, as long as it means anything ---- */
-
-static void commit_leave(struct pending *leave)
-{
-    const char *reason = leave->submission.reason.text;
-
-    (void)topic_tell_presence(leave->peer, "leave", reason, NULL);
-}
-
-/* A peer that has left is told of by its leave. */
-static void commit_update(struct pending *update)
-{
-    if (update->peer->state == PEER_OPEN)
-        (void)topic_tell_presence(update->peer, "update", NULL, NULL);
-}
-
-static void reject_update(struct pending *update)
-{
-    if (update->peer->state == PEER_OPEN)
-        retry(update);
-}
-
-/* ---- answers ---- */
-
-static const struct outcome {
-    void (*commit)(struct pending *);
-    void (*reject)(struct pending *);
-} outcomes[] = {
-    [SUBMIT_MESSAGE] = {commit_message, reject_message},
-    [SUBMIT_JOIN] = {admit_commit, admit_reject},
-    [SUBMIT_UPDATE] = {commit_update, reject_update},
-    [SUBMIT_LEAVE] = {commit_leave, retry},
-};
-
-/* `rejection`: NULL = committed. */
-static void conclude(struct hub *hub, uint64_t ticket, const struct rejection *rejection,
-                     struct mcpx_now now)
-{
-    struct pending *pending = take(hub, ticket);
-    const struct outcome *outcome;
-    enum submission_what what;
-
-    hub->now = now;
-    if (!pending) {
-        opening_answer(hub, ticket, !rejection);
-        return;
-    }
-    what = pending->submission.what;
-    hub->waits +=
-        what == SUBMIT_JOIN || what == SUBMIT_LEAVE; /* others under the same id wait */
-    if (rejection)
-        pending->submission.rejection = *rejection;
-    outcome = &outcomes[what];
-    (rejection ? outcome->reject : outcome->commit)(pending);
-    done(pending);
-    hub_condemn_slow(hub);
-}
-
-void hub_commit(struct hub *hub, uint64_t ticket, struct mcpx_now now)
-{
-    conclude(hub, ticket, NULL, now);
-}
-
-void hub_reject(struct hub *hub, uint64_t ticket, const struct rejection *rejection,
-                struct mcpx_now now)
-{
-    conclude(hub, ticket, rejection, now);
-}
-
-uint64_t hub_waits(const struct hub *hub)
-{
-    return hub->waits;
 }
 
 size_t hub_pending(const struct hub *hub)

@@ -70,9 +70,9 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
         store_free(store);
         return err;
     }
-    if (store->sqlite)
+    if (config->file)
         store->stores.belt = sqlite_belt(store->sqlite);
-    if (store->audit) {
+    if (config->audit) {
         store->audits.belt = audit_belt(store->audit);
         store->blocks = config->audit->on_full == ON_FULL_BLOCK;
     }

@@ -33,10 +33,7 @@ struct lag {
     uint64_t behind[HUB_LAG_STEPS];
 };
 
-/**
- * Counts that, if a second has passed since: anybody may ask, and every participant is looked at.
- * Lent until it is asked again.
- */
+/** Counts that, if a second has passed since. Lent until it is asked again. */
 const struct lag *hub_lag(struct hub *hub, struct mcpx_now now);
 
 /** True once hub_drain was called. */

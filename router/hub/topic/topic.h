@@ -55,9 +55,7 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
  */
 enum mcpx_err topic_append(struct topic *topic, struct log_message *message, bool committed);
 
-/**
- * Would topic_append find room, were so many bytes of others appended before? Makes it, if need be.
- */
+/** Makes room for a message, behind so many bytes of others; false when there is none. */
 bool topic_make_room(struct topic *topic, const struct log_message *message, size_t others);
 
 /** Appends a message that was stored, to a topic that is being loaded. MCPX_OK or MCPX_ENOMEM. */

@@ -131,7 +131,7 @@ static void handle(struct audit *audit, struct batch *batch)
     LIST_EACH(at, &batch->items)
         LIST_ELEMENT(at, struct submission, link)->rejection =
             written || dropping ? (struct rejection){0} : no_room;
-    if (batch->count > 0 || report->lines > 0 || report->state != before)
+    if (batch->count > 0 || report->lines || report->checkpoints || report->state != before)
         belt_answer(audit->belt, &batch->items, report);
 }
 

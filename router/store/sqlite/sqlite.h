@@ -16,9 +16,7 @@ struct sqlite3;
 struct sqlite3_stmt;
 struct writer;
 
-/**
- * Opens the database (sqlite_schema.h) and starts its two threads. As store_new.
- */
+/** Opens the database (sqlite_schema.h) and starts its two threads. As store_new. */
 enum mcpx_err sqlite_new(const struct store_config *config, void (*wake)(void *context),
                          void *context, struct mcpx_text *errors, struct sqlite **out);
 
