@@ -47,12 +47,12 @@ void hub_configure(struct hub *hub, const struct hub_config *config, struct mcpx
 void hub_free(struct hub *hub);
 
 /**
- * Would this admission succeed now? So a refusal can be an HTTP answer. Returns MCPX_OK;
- * MCPX_ENOTOPIC when the topic does not exist and may not be created; MCPX_EFULL; MCPX_ESHARE when
- * the participant has made as many topics, or has as many connections, as it may; MCPX_EPRESENT
- * when the participant is connected and takeover is off; MCPX_EFLAPPING at the fourth takeover of
- * an id within a minute, or when the participant has come too often; MCPX_EINSTANCES when as many
- * instances of the participant are there as there may be; MCPX_EGOING while draining.
+ * Would this admission succeed now? The edge asks first: a refusal is then an HTTP answer. Returns
+ * MCPX_OK; MCPX_ENOTOPIC when the topic does not exist and may not be created; MCPX_EFULL;
+ * MCPX_ESHARE when the participant has made as many topics, or has as many connections, as it may;
+ * MCPX_EPRESENT when the participant is connected and takeover is off; MCPX_EFLAPPING at the fourth
+ * takeover of an id within a minute, or when the participant has come too often; MCPX_EINSTANCES
+ * when as many instances of the participant are there as there may be; MCPX_EGOING while draining.
  *
  * In a gated hub also MCPX_EOPENING: the topic is not open (hub_open), or something about this
  * participant is pending; ask again when hub_waits has changed. MCPX_ENOTNOW: it cannot be opened.
@@ -166,7 +166,8 @@ void hub_drain(struct hub *hub, struct mcpx_now now);
  */
 int64_t hub_tick(struct hub *hub, struct mcpx_now now);
 
-/** The next instant (mono_ms) at which hub_tick has something to do; at most a second away. */
+/** The next instant (mono_ms) at which hub_tick has something to do; at most a second away, and
+ * sooner once somebody has come or gone. */
 int64_t hub_due(const struct hub *hub);
 
 /* ---- a gated hub: what is accepted, for whoever stores it (submission.h) ---- */
