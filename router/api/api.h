@@ -120,8 +120,9 @@ void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault
 enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
                                  const struct admission *admission, struct mcpx_now now);
 
-/** How somebody wants to come in, from the query into call->request->join. False with a problem. */
-bool api_read_wishes(const struct api_call *call, struct http_reply *reply);
+/** How somebody wants to come in, from the query into call->request->join. Returns NULL, or what is
+ * wrong with it. */
+const char *api_read_wishes(const struct api_call *call);
 
 /** May they, as call->grant? Protocol: section 7. */
 void api_join(const struct api_call *call, struct http_reply *reply);

@@ -46,8 +46,9 @@ static const char *read_instance(const struct api_call *call, struct admission *
 }
 
 /* What is wished besides the topic. An id alone is no place and asks for nothing: section 5. */
-static const char *read_wishes(const struct api_call *call, struct admission *admission)
+const char *api_read_wishes(const struct api_call *call)
 {
+    struct admission *admission = call->request->join;
     struct mcpx_slice routing = api_param(call, "routing")->value;
     const struct http_param *history = api_param(call, "history");
     const struct http_param *epoch = api_param(call, "epoch");
@@ -68,13 +69,6 @@ static const char *read_wishes(const struct api_call *call, struct admission *ad
     admission->epoch = epoch->value;
     admission->serial = serial->number;
     return read_instance(call, admission);
-}
-
-bool api_read_wishes(const struct api_call *call, struct http_reply *reply)
-{
-    const char *fault = read_wishes(call, call->request->join);
-
-    return !fault || http_reply_fail(reply, MCPX_EREQUEST, fault);
 }
 
 /* ---- who asks ---- */

@@ -406,8 +406,13 @@ static bool prepare_call(const struct route *route, struct api_call *call,
 static bool prepare_join(struct api_call *call, struct mcpx_slice query,
                          struct http_reply *reply)
 {
-    if (!api_read_query(call, joining, query, reply) || !api_read_wishes(call, reply))
+    const char *fault;
+
+    if (!api_read_query(call, joining, query, reply))
         return false;
+    fault = api_read_wishes(call);
+    if (fault)
+        return http_reply_fail(reply, MCPX_EREQUEST, fault);
     call->name = call->request->join->topic;
     return check_access(ACCESS_TOPIC, call, reply) && check_rate(call, reply);
 }

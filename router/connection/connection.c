@@ -136,13 +136,6 @@ void connection_free(struct connection *connection)
     free(connection);
 }
 
-static void on_welcome(uv_timer_t *timer);
-
-static void set_welcome(struct edge *edge, int64_t wait_ms)
-{
-    uv_timer_start(&edge->welcome, on_welcome, (uint64_t)wait_ms, 0);
-}
-
 /* Releases the welcome of every member whose time has come. */
 static void on_welcome(uv_timer_t *timer)
 {
@@ -154,7 +147,8 @@ static void on_welcome(uv_timer_t *timer)
             LIST_ELEMENT(edge->welcoming.next, struct connection, in_welcoming);
 
         if (connection->deadline_ms > now.mono_ms) {
-            set_welcome(edge, connection->deadline_ms - now.mono_ms);
+            uv_timer_start(timer, on_welcome,
+                           (uint64_t)(connection->deadline_ms - now.mono_ms), 0);
             return;
         }
         list_remove(&connection->in_welcoming);
@@ -177,7 +171,7 @@ void connection_join(struct connection *connection, struct peer *peer)
     list_append(&edge->welcoming, &connection->in_welcoming);
     peer_hold_back(peer);
     if (!uv_is_active((uv_handle_t *)&edge->welcome))
-        set_welcome(edge, WELCOME_DELAY_MS);
+        uv_timer_start(&edge->welcome, on_welcome, WELCOME_DELAY_MS, 0);
 }
 
 void connection_wait(struct connection *connection)

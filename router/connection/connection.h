@@ -245,7 +245,7 @@ void proxies_begin(struct connection *connection);
 /**
  * Bytes were read from a connection that has to begin with a PROXY head. Returns true once it is
  * read: `bytes` and `len` are what follows it then. Whoever the connection is from is charged for
- * it now, and turned away as listener.h does it.
+ * it now, and turned away as listener.c does it.
  */
 bool proxies_take(struct connection *connection, char **bytes, size_t *len);
 

@@ -162,9 +162,9 @@ struct edge {
     struct disk_watch disks;      /* asks how much room there is */
     struct signatures signatures; /* those of tokens that are being verified */
     struct key_watch keys;        /* who reads the files with public keys again */
-    /* `reload`, `generation`: who reads the configuration again (reload.h), and how often
+    /* `reload`, `generation`: who reads the configuration again (reload.c), and how often
      * another one came into force, or other revocation lists: connections know under which they
-     * were judged (rejudge.h). */
+     * were judged (rejudge.c). */
     struct reload *reload;
     uint64_t generation;
     uint64_t remind_before; /* who was judged before that generation is told of limits again */

@@ -149,9 +149,6 @@ enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors);
 /** Takes what was answered, lets those go on who have waited for it, hands over what is new. */
 void store_turn_run(struct edge *edge);
 
-/** The hub was changed behind store_turn_run: there will be another turn at once. */
-void store_turn_again(struct edge *edge);
-
 /** Nothing can be taken and nobody is told so: nobody is read, and nobody's time runs out. */
 bool store_turn_is_blocked(const struct edge *edge);
 

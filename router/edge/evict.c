@@ -23,7 +23,8 @@ static void cut_slow(struct connection *connection)
             log_number("of", (int64_t)edge->unsent));
     if (connection->peer)
         hub_condemn(edge->hub, connection->peer, MCPX_ESLOW, now);
-    store_turn_again(edge);
+    if (edge->store)
+        uv_async_send(&edge->wake_store); /* the hub was changed behind the store's turn */
     connection_kill(connection);
 }
 

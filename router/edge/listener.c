@@ -145,7 +145,7 @@ static void take(const struct listener *listener, int fd, struct address origin)
     char remote[ADDRESS_TEXT_SIZE];
     int on = 1;
 
-    /* A proxy is not charged for those whom it speaks for (proxies.h). */
+    /* A proxy is not charged for those whom it speaks for (proxies.c). */
     if (!forwarded_is_trusted(edge->config, origin) &&
         !gate_admits(edge->api.gate, from, edge_now(edge)))
         looks = listener->tls ? GATE_TLS_LOOK : 1;

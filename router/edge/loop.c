@@ -98,21 +98,20 @@ static bool has_settled(struct edge *edge)
 static void on_round(uv_prepare_t *prepare)
 {
     struct edge *edge = prepare->data;
-    bool waits = dispatch_turn(edge);
+    bool more = dispatch_turn(edge);
     uint64_t took_us;
-    bool more;
 
     store_turn_run(edge);
     if (has_settled(edge))
         send_away(edge);
-    more = reload_turn(edge);
+    more = reload_turn(edge) || more;
     more = rejudge_turn(edge) || more;
     if (edge->api.changes->to_look > 0 && !store_turn_is_blocked(edge))
         more = tick_changes(edge) || more;
     more = flush_round(edge) || waiters_have_turn(edge) || more;
     hub_note_written(edge->hub, clock_end(&edge->clock, &took_us));
     mx_histogram_add(&edge->turns, &stage_times, 1, took_us);
-    if (more || waits)
+    if (more)
         uv_idle_start(&edge->busy, on_busy);
     else
         uv_idle_stop(&edge->busy);

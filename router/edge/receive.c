@@ -2,7 +2,7 @@
  * receive.c - a message that lies whole in what was read, as nearly all do, is routed where it
  * lies. Others are collected by the frame reader, whose buffer is given back when it has grown
  * large, so ten thousand idle connections do not each keep the largest message they ever sent; what
- * all of them collect is bounded (wire.h). Sizes are judged by what a frame declares, before
+ * all of them collect is bounded (wire.c). Sizes are judged by what a frame declares, before
  * it has arrived. What is no message costs its sender's rate as if it were one: pings, pongs, and
  * frames that carry next to nothing.
  */

@@ -6,10 +6,9 @@
  */
 #include "router/edge/edge_parts.h"
 
+#include "lib/base/rows.h"
 #include "lib/base/scoped.h"
 #include "lib/wire/tls.h"
-
-#include <stdlib.h>
 
 /*
  * ---- certificates. A name in one counts only with the participant that the administrator has
@@ -17,18 +16,16 @@
  * nobody when it has names of two participants, or was revoked.
  */
 
-static int compare(const void *key, const void *row)
-{
-    return strcmp(key, ((const struct tls_name *)row)->name);
-}
-
+/* The participant that is written beside a name; NULL when there is none. */
 static const char *find(const struct tls_settings *settings, const char *name)
 {
-    const struct tls_name *row = settings->names;
+    const struct tls_name *names = settings->names;
+    size_t low = 0, high = settings->name_count, row;
 
-    if (settings->name_count > 0)
-        row = bsearch(name, settings->names, settings->name_count, sizeof *row, compare);
-    return row ? row->participant : NULL;
+    MX_SEARCH(low, high, row, strcmp(names[row].name, name) < 0);
+    return low < settings->name_count && strcmp(names[low].name, name) == 0
+               ? names[low].participant
+               : NULL;
 }
 
 /*

@@ -203,12 +203,6 @@ void store_turn_run(struct edge *edge)
     watch(edge);
 }
 
-void store_turn_again(struct edge *edge)
-{
-    if (edge->store)
-        wake(&edge->wake_store);
-}
-
 void store_turn_close(struct edge *edge)
 {
     if (edge->store)
