@@ -10,19 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What an attempt came to; `detail` is NULL when it was let in. */
-static struct attempt {
-    struct admission admission;
-    struct http_reply reply;
-    struct grant *grant;
-    const char *detail;
-    enum mcpx_err err;
-} attempt;
+/* What an attempt came to. */
+static struct admission admission;
+static struct http_reply reply;
 
 static void forget(void)
 {
-    http_reply_fini(&attempt.reply);
-    attempt = (struct attempt){.err = MCPX_OK};
+    http_reply_fini(&reply);
+    reply = (struct http_reply){.err = MCPX_OK};
+    admission = (struct admission){.instance = 0};
 }
 
 static void fini(void)
@@ -41,15 +37,9 @@ static void attempt_to(const struct ask *ask)
                                    .origin = mcpx_slice_of(ask->origin)};
 
     forget();
-    request.join = &attempt.admission;
-    http_answer(&router.api, &request, router.now, &attempt.reply);
-    attempt.err = attempt.reply.err;
-    attempt.grant = attempt.reply.grant;
-    attempt.detail = attempt.err ? mcpx_strerror(attempt.err) : NULL;
-    if (attempt.reply.detail.len)
-        attempt.detail = attempt.reply.detail.text;
-    cr_expect_eq(attempt.err == MCPX_OK, attempt.grant != NULL, "%s", ask->target);
-    cr_expect_eq(attempt.err == MCPX_OK, attempt.detail == NULL, "%s", ask->target);
+    request.join = &admission;
+    http_answer(&router.api, &request, router.now, &reply);
+    cr_expect_eq(reply.err == MCPX_OK, reply.grant != NULL, "%s", ask->target);
 }
 
 static void attempt_get(const char *target, const char *authorization)
@@ -123,8 +113,8 @@ Test(http_admission, refuses_in_a_fixed_order)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         attempt_to(&(struct ask){rows[i].method, rows[i].target, rows[i].authorization,
                                  rows[i].origin, NULL});
-        cr_expect_eq(attempt.err, rows[i].err, "row %zu %s: %s (%s)", i, rows[i].target,
-                     mcpx_strerror(attempt.err), attempt.detail);
+        cr_expect_eq(reply.err, rows[i].err, "row %zu %s: %s (%s)", i, rows[i].target,
+                     mcpx_strerror(reply.err), reply.detail.text);
     }
 }
 
@@ -144,8 +134,9 @@ Test(http_admission, names_the_setting_that_somebody_has_used_up)
         fixture_remake_hub();
         fixture_join("fs", "room-2");
         attempt_get("/ws?topic=room-1", FIXTURE_FS_BEARER);
-        cr_expect_eq(attempt.err, MCPX_ESHARE, "%zu", i);
-        cr_expect(attempt.detail && strstr(attempt.detail, setting), "%s", attempt.detail);
+        cr_expect_eq(reply.err, MCPX_ESHARE, "%zu", i);
+        cr_expect(reply.detail.text && strstr(reply.detail.text, setting), "%s",
+                  reply.detail.text);
         cr_expect_eq(hub_stats(router.api.hub)->caps[rows[i].cap], 1, "%s is counted",
                      setting);
     }
@@ -157,32 +148,32 @@ Test(http_admission, reads_how_somebody_wants_to_come_in)
     attempt_get("/ws?history=0012&after=m%2F1&routing=directed&topic=room-%C3%BC+1"
                 "&serial=000999999999999999&epoch=5%65",
                 FIXTURE_FS_BEARER);
-    cr_expect_eq(attempt.err, MCPX_OK);
-    cr_expect(mcpx_slice_equal(attempt.admission.topic, MCPX_SLICE("room-\xc3\xbc 1")));
-    cr_expect(mcpx_slice_equal(attempt.admission.after, MCPX_SLICE("m/1")));
-    cr_expect(mcpx_slice_equal(attempt.admission.epoch, MCPX_SLICE("5e")));
-    cr_expect_eq(attempt.admission.serial, 999999999999999);
-    cr_expect_eq(attempt.admission.routing, ROUTING_DIRECTED);
-    cr_expect(attempt.admission.has_history);
-    cr_expect_eq(attempt.admission.history, 12);
-    cr_expect(mcpx_slice_equal(attempt.grant->identity, MCPX_SLICE("fs")));
+    cr_expect_eq(reply.err, MCPX_OK);
+    cr_expect(mcpx_slice_equal(admission.topic, MCPX_SLICE("room-\xc3\xbc 1")));
+    cr_expect(mcpx_slice_equal(admission.after, MCPX_SLICE("m/1")));
+    cr_expect(mcpx_slice_equal(admission.epoch, MCPX_SLICE("5e")));
+    cr_expect_eq(admission.serial, 999999999999999);
+    cr_expect_eq(admission.routing, ROUTING_DIRECTED);
+    cr_expect(admission.has_history);
+    cr_expect_eq(admission.history, 12);
+    cr_expect(mcpx_slice_equal(reply.grant->identity, MCPX_SLICE("fs")));
 
     attempt_get("/ws?topic=room-1", FIXTURE_FS_BEARER);
-    cr_expect_eq(attempt.admission.routing, ROUTING_DEFAULT);
-    cr_expect_not(attempt.admission.has_history);
-    cr_expect_null(attempt.admission.after.text);
-    cr_expect_null(attempt.admission.epoch.text);
-    cr_expect_eq(attempt.admission.instance, 0);
+    cr_expect_eq(admission.routing, ROUTING_DEFAULT);
+    cr_expect_not(admission.has_history);
+    cr_expect_null(admission.after.text);
+    cr_expect_null(admission.epoch.text);
+    cr_expect_eq(admission.instance, 0);
 
     attempt_get("/ws?topic=room-1&instance=auto&instance_key=%6b1", FIXTURE_FS_BEARER);
-    cr_expect_eq(attempt.admission.instance, INSTANCE_AUTO);
-    cr_expect(mcpx_slice_equal(attempt.admission.instance_key, MCPX_SLICE("k1")));
+    cr_expect_eq(admission.instance, INSTANCE_AUTO);
+    cr_expect(mcpx_slice_equal(admission.instance_key, MCPX_SLICE("k1")));
 
     memset(after, 'a', sizeof after);
     after[MCPX_ID_MAX + 1] = '\0';
     snprintf(target, sizeof target, "/ws?topic=room-1&after=%s", after);
     attempt_get(target, FIXTURE_FS_BEARER);
-    cr_expect_eq(attempt.err, MCPX_EREQUEST);
+    cr_expect_eq(reply.err, MCPX_EREQUEST);
 }
 
 Test(http_admission, takes_a_ticket_once)
@@ -193,9 +184,9 @@ Test(http_admission, takes_a_ticket_once)
     snprintf(target, sizeof target, "/ws?topic=room-1&ticket=%s", answer_string("ticket"));
     /* A proxy's own credentials are none of ours. */
     attempt_get(target, "Basic YTpi");
-    cr_expect_eq(attempt.err, MCPX_OK, "%s", attempt.detail);
+    cr_expect_eq(reply.err, MCPX_OK, "%s", reply.detail.text);
     attempt_get(target, NULL);
-    cr_expect_eq(attempt.err, MCPX_ETOKEN);
+    cr_expect_eq(reply.err, MCPX_ETOKEN);
 }
 
 Test(http_admission, takes_tokens_in_the_query_only_when_told_to)
@@ -205,13 +196,13 @@ Test(http_admission, takes_tokens_in_the_query_only_when_told_to)
     snprintf(target, sizeof target, "/ws?topic=room-1&token=%s",
              strchr(FIXTURE_FS_BEARER, ' ') + 1);
     attempt_get(target, NULL);
-    cr_expect_eq(attempt.err, MCPX_ETOKEN);
+    cr_expect_eq(reply.err, MCPX_ETOKEN);
     router.config.query_token = true;
     attempt_get(target, NULL);
-    cr_expect_eq(attempt.err, MCPX_OK, "%s", attempt.detail);
+    cr_expect_eq(reply.err, MCPX_OK, "%s", reply.detail.text);
     /* A bad header is not rescued by a good query. */
     attempt_get(target, "Bearer x");
-    cr_expect_eq(attempt.err, MCPX_ETOKEN);
+    cr_expect_eq(reply.err, MCPX_ETOKEN);
 }
 
 /* A ticket says nothing of instances: its grant and the query do. */
@@ -229,13 +220,14 @@ Test(http_admission, lets_browsers_be_instances_until_there_are_enough)
         snprintf(target, sizeof target, "/ws?topic=room-1&instance=auto&ticket=%s",
                  answer_string("ticket"));
         attempt_get(target, NULL);
-        cr_expect_eq(attempt.err, expected[i], "%s", mcpx_strerror(attempt.err));
-        if (attempt.err)
-            cr_expect(strstr(attempt.detail, "connected to the topic as often as it may be"));
+        cr_expect_eq(reply.err, expected[i], "%s", mcpx_strerror(reply.err));
+        if (reply.err)
+            cr_expect(
+                strstr(reply.detail.text, "connected to the topic as often as it may be"));
         else
-            cr_expect_eq(hub_admit(router.api.hub, attempt.grant, &attempt.admission, NULL,
-                                   router.now, &peer),
-                         MCPX_OK);
+            cr_expect_eq(
+                hub_admit(router.api.hub, reply.grant, &admission, NULL, router.now, &peer),
+                MCPX_OK);
     }
 }
 
@@ -275,9 +267,9 @@ Test(http_admission, passes_on_what_the_hub_says)
         if (rows[i].drain)
             hub_drain(router.api.hub, router.now);
         attempt_get("/ws?topic=room-1", FIXTURE_FS_BEARER);
-        cr_expect_eq(attempt.err, rows[i].err, "row %zu: %s", i, mcpx_strerror(attempt.err));
-        if (attempt.detail)
-            cr_expect_eq(strncmp(attempt.detail, rows[i].detail, strlen(rows[i].detail)), 0,
-                         "row %zu: %s", i, attempt.detail);
+        cr_expect_eq(reply.err, rows[i].err, "row %zu: %s", i, mcpx_strerror(reply.err));
+        if (reply.detail.text)
+            cr_expect_eq(strncmp(reply.detail.text, rows[i].detail, strlen(rows[i].detail)), 0,
+                         "row %zu: %s", i, reply.detail.text);
     }
 }

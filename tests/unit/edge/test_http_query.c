@@ -102,11 +102,10 @@ Test(http_query, finds_the_parameters_somebody_understands)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct http_param params[] = {{.name = "topic"}, {.name = "after"}};
         struct http_reply reply = {0};
-        bool fine;
 
         mcpx_text_reserve(&reply.scratch, strlen(rows[i].query));
-        fine = http_params_read(mcpx_slice_of(rows[i].query), params, 2, &reply);
-        cr_expect_eq(fine, rows[i].fault == NULL, "%s", rows[i].query);
+        cr_expect_eq(http_params_read(mcpx_slice_of(rows[i].query), params, 2, &reply),
+                     !rows[i].fault, "%s", rows[i].query);
         cr_expect(slice_is(mcpx_text_view(&reply.detail), rows[i].fault), "%s", rows[i].query);
         cr_expect(slice_is(params[0].value, rows[i].topic), "%s", rows[i].query);
         cr_expect(slice_is(params[1].value, rows[i].after), "%s", rows[i].query);

@@ -13,17 +13,19 @@
 static struct tally tallies[2];
 static struct peer ann = {.tally = &tallies[0]}, bob = {.tally = &tallies[1]};
 static struct edge edge;
+static struct connection anns = {.edge = &edge, .peer = &ann, .state = MEMBER};
+static struct connection anns_other = {.edge = &edge, .peer = &ann, .state = MEMBER};
+static struct connection bobs = {.edge = &edge, .peer = &bob, .state = MEMBER};
+static struct connection bob_leaving = {.edge = &edge, .peer = &bob, .state = LEAVING};
+static struct connection stranger = {.edge = &edge, .state = UNAUTHENTICATED};
 
 static void begin_turn(void)
 {
     edge.turn++;
     edge.others_ns = 0;
 }
-static struct connection anns = {.edge = &edge, .peer = &ann, .state = MEMBER};
-static struct connection anns_other = {.edge = &edge, .peer = &ann, .state = MEMBER};
-static struct connection bobs = {.edge = &edge, .peer = &bob, .state = MEMBER};
-static struct connection bob_leaving = {.edge = &edge, .peer = &bob, .state = LEAVING};
-static struct connection stranger = {.edge = &edge, .state = UNAUTHENTICATED};
+
+TestSuite(turn, .init = begin_turn);
 
 /* So many nanoseconds have been spent on one who leaves, who was or was not a stranger. */
 static void spend(const struct connection *connection, bool was_stranger, uint64_t ns)
@@ -33,7 +35,6 @@ static void spend(const struct connection *connection, bool was_stranger, uint64
 
 Test(turn, of_those_whom_nobody_in_the_hub_waits_for_is_a_millisecond)
 {
-    begin_turn();
     spend(&stranger, true, TURN_OTHERS_NS / 2 - 100000);
     spend(&anns, false, 10 * (uint64_t)TURN_OTHERS_NS);
     cr_expect(turn_permits(&stranger) && turn_permits(&bob_leaving), "half of it is left");
@@ -47,7 +48,6 @@ Test(turn, of_those_whom_nobody_in_the_hub_waits_for_is_a_millisecond)
 
 Test(turn, is_a_participants_and_not_a_connections)
 {
-    begin_turn();
     turn_spend(&anns, TURN_SHARE - 1);
     cr_expect(turn_permits(&anns) && turn_permits(&anns_other));
     turn_spend(&anns_other, 1);
@@ -60,7 +60,6 @@ Test(turn, is_a_participants_and_not_a_connections)
 
 Test(turn, ends_for_nobody_when_no_more_can_be_kept_for_later)
 {
-    begin_turn();
     turn_spend(&anns, 2 * TURN_SHARE);
     spend(&stranger, true, 2 * (uint64_t)TURN_OTHERS_NS);
     edge.deferred = DEFERRED_MAX;
