@@ -234,7 +234,8 @@ int fail_with(int status, const char *format, ...) __attribute__((format(printf,
 
 /**
  * As fail_with, about a thing whose name others may have chosen: "PROGRAM VERB: WHAT" and the
- * sentence, which begins with a space or ": ". `what` is made visible, and cut after 256 characters.
+ * sentence, which begins with a space or ": ". `what` is made visible, and cut after 256
+ * characters.
  */
 int fail_of(int status, struct mcpx_slice what, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

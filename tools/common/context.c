@@ -8,6 +8,7 @@
 #include "tools/common/context.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/match.h"
 #include "lib/edge/file.h"
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
@@ -271,29 +272,19 @@ char *secret_take(const char *variable)
     return taken;
 }
 
-/* len   of the variable's name */
-static bool names_a_secret(const char *entry, size_t len)
-{
-    static const char *const ends[] = {"_TOKEN", "_SECRET"};
-    bool is_one = false;
-
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t size = strlen(ends[i]);
-
-        is_one |= len >= size && strncmp(entry + len - size, ends[i], size) == 0;
-    }
-    return is_one && strncmp(entry, "MCPX_", strlen("MCPX_")) == 0;
-}
-
 void secret_drop_others(const char *kept)
 {
+    static char *const secrets[] = {"MCPX_TOKEN", "MCPX_*_TOKEN", "MCPX_SECRET",
+                                    "MCPX_*_SECRET"};
     size_t count = 0;
 
     for (size_t i = 0; environ && environ[i]; i++) {
         char *entry = environ[i];
         size_t len = strcspn(entry, "=");
 
-        if (names_a_secret(entry, len) && !value_of(entry, kept, strlen(kept)))
+        if (mx_glob_any_matches(secrets, sizeof secrets / sizeof *secrets,
+                                (struct mcpx_slice){entry, len}) &&
+            !value_of(entry, kept, strlen(kept)))
             secret_wipe(entry + len, strlen(entry + len));
         else
             environ[count++] = entry;

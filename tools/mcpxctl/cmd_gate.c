@@ -261,8 +261,8 @@ int cmd_gate(const struct arguments *arguments)
     struct mcpx_slice to = mcpx_slice_of(arguments_value(arguments, "--to"));
     int status = live_join(arguments, 0, &gate.live);
 
-    if (status == STATUS_OK && !live_has_all(&gate.live, &to, 1, "mcpxctl who tells who is"))
-        status = STATUS_ABSENT;
+    if (status == STATUS_OK)
+        status = live_has_all(&gate.live, &to, 1, "mcpxctl who tells who is");
     if (status == STATUS_OK)
         status = start(&gate);
     if (status == STATUS_OK)

@@ -269,10 +269,9 @@ static int ask_all(struct survey *survey, int64_t deadline)
     for (size_t i = 0; status == STATUS_OK && i < survey->count; i++) {
         struct mcpx_slice id = mcpx_text_view(&survey->asked[i].id);
 
-        if (survey->by_name &&
-            !live_has_all(&survey->live, &id, 1, "mcpxctl who tells who is"))
-            status = STATUS_ABSENT;
-        else
+        if (survey->by_name)
+            status = live_has_all(&survey->live, &id, 1, "mcpxctl who tells who is");
+        if (status == STATUS_OK)
             status = ask(survey, &survey->asked[i], (struct mcpx_slice){NULL, 0});
     }
     survey->live.waiting_for = "servers";

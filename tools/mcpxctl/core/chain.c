@@ -170,8 +170,8 @@ static void add_step(struct chain *chain, const struct entry *entry, size_t pare
         if (above->entry->at_ms >= 0 && entry->at_ms >= 0)
             step.after_ms = entry->at_ms - above->entry->at_ms;
     }
-    if (mx_make_room(&chain->steps, chain->count, &chain->size, sizeof step))
-        chain->steps[chain->count++] = step;
+    mx_make_room(&chain->steps, chain->count, &chain->size, sizeof step);
+    chain->steps[chain->count++] = step;
 }
 
 /* The first of the entries that come after `index` in the log. */

@@ -307,22 +307,22 @@ static const char *hint_of(const struct live *live, struct mcpx_slice id,
     return nearest->hint;
 }
 
-bool live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
-                  const char *consequence)
+int live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
+                 const char *consequence)
 {
     struct mcpx_slice us = mcpx_session_id(mcpx_client_session(live->client));
     struct nearest nearest;
-    bool all = true;
+    int status = STATUS_OK;
 
     for (size_t i = 0; i < count; i++) {
         if (live_has(live, to[i]))
             continue;
-        fail_of(STATUS_ABSENT, to[i], " is %s in the topic %s%s; %s",
-                mcpx_slice_equal(to[i], us) ? "nobody but us" : "not",
-                live->where.client.topic, hint_of(live, to[i], &nearest), consequence);
-        all = false;
+        status =
+            fail_of(STATUS_ABSENT, to[i], " is %s in the topic %s%s; %s",
+                    mcpx_slice_equal(to[i], us) ? "nobody but us" : "not",
+                    live->where.client.topic, hint_of(live, to[i], &nearest), consequence);
     }
-    return all;
+    return status;
 }
 
 bool live_awaits(const struct live *live, struct mcpx_slice who,

@@ -132,11 +132,11 @@ int live_refused(const struct mcpx_event *event);
 void live_decline(struct live *live, const struct mcpx_event *event);
 
 /**
- * Reports each addressee that is not there, and the consequence after a "; ". Returns true when
- * all are.
+ * Reports each addressee that is not there, and the consequence after a "; ". Returns STATUS_OK;
+ * STATUS_ABSENT when one is not.
  */
-bool live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
-                  const char *consequence);
+int live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
+                 const char *consequence);
 
 /** Writes what is queued, leaves the topic, and frees everything. */
 void live_leave(struct live *live);

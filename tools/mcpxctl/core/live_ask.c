@@ -222,9 +222,9 @@ int live_call(const struct arguments *arguments, const struct mcpx_draft *reques
     struct live live;
     int status = live_join(arguments, 0, &live);
 
-    if (status == STATUS_OK &&
-        !live_has_all(&live, request->to, request->to_count, "mcpxctl who tells who is"))
-        status = STATUS_ABSENT;
+    if (status == STATUS_OK)
+        status =
+            live_has_all(&live, request->to, request->to_count, "mcpxctl who tells who is");
     if (status == STATUS_OK)
         status = live_send(&live, request);
     live.waiting_for = waiting_for;
