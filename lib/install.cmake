@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 
 add_library(mcpx SHARED $<TARGET_OBJECTS:mcpx_core> $<TARGET_OBJECTS:mcpx_contract>
-            $<TARGET_OBJECTS:mcpx_participant> $<TARGET_OBJECTS:mcpx_outlet>
+            $<TARGET_OBJECTS:mcpx_participant> $<TARGET_OBJECTS:mcpx_line_writer>
             $<TARGET_OBJECTS:mcpx_edge>)
 add_library(mcpx::mcpx ALIAS mcpx)
 target_link_libraries(mcpx PRIVATE mcpx_options PkgConfig::PCRE2 PkgConfig::UV PkgConfig::SSL

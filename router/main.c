@@ -4,7 +4,7 @@
  */
 #include "lib/base/match.h"
 #include "lib/base/scoped.h"
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 #include "router/connection/bounds.h"
 #include "router/edge/edge_parts.h"
 #include "router/process/log.h"
@@ -167,10 +167,10 @@ static int check(const struct config *config)
         return EXIT_FAILED;
     process_ask(&process, mx_clock_now().mono_ms);
     bounds_write(config, &found);
-    bounds_write_needs(
-        config,
-        &(struct means){machine_memory(""), machine_descriptors(), process.resident_bytes},
-        &found);
+    bounds_write_needs(config,
+                       &(struct machine_limits){machine_memory(""), machine_descriptors(),
+                                                process.resident_bytes},
+                       &found);
     printf("configuration is valid\n%s", found.failed ? "" : found.text);
     return EXIT_OK;
 }

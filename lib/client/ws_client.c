@@ -81,9 +81,9 @@ static enum mcpx_err open_parts(struct mcpx_client *client,
         session.fill = mx_chance_fill;
     session.directed = strcmp(client->routing, "directed") == 0;
     mcpx_text_puts(&client->topic, config->topic);
-    client->alarm = mx_alarm_new(client->loop, mx_client_turn, client);
-    client->bell = mx_alarm_new(client->loop, mx_client_turn, client);
-    if (client->topic.failed || !client->alarm || !client->bell)
+    client->timer = mx_timer_new(client->loop, mx_client_turn, client);
+    client->bell = mx_timer_new(client->loop, mx_client_turn, client);
+    if (client->topic.failed || !client->timer || !client->bell)
         return MCPX_ENOMEM;
     err = mcpx_session_new(&session, &client->session);
     return err ? err
@@ -125,7 +125,7 @@ enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,
         mcpx_client_free(client);
         return err;
     }
-    mx_alarm_set(client->alarm, 0);
+    mx_timer_set(client->timer, 0);
     *out = client;
     return MCPX_OK;
 }
@@ -149,15 +149,15 @@ enum mcpx_err mcpx_client_wait(struct mcpx_client *client, int64_t timeout_ms,
         if (client->over)
             return MCPX_ECLOSED;
         if (timeout_ms > 0)
-            mx_alarm_set(client->bell, left_ms);
+            mx_timer_set(client->bell, left_ms);
         uv_run(client->loop, timeout_ms == 0 ? UV_RUN_NOWAIT : UV_RUN_ONCE);
         left_ms = start_ms + timeout_ms - mx_clock_now().mono_ms;
         if (timeout_ms >= 0 && left_ms <= 0 && !client->is_held) {
-            mx_alarm_stop(client->bell);
+            mx_timer_stop(client->bell);
             return client->over ? MCPX_ECLOSED : MCPX_ETIMEOUT;
         }
     }
-    mx_alarm_stop(client->bell);
+    mx_timer_stop(client->bell);
     return MCPX_OK;
 }
 
@@ -170,7 +170,7 @@ enum mcpx_err mcpx_client_send(struct mcpx_client *client, const struct mcpx_dra
         return MCPX_ECLOSED;
     err = mcpx_session_send(client->session, draft, mx_clock_now(), id, fault);
     if (!err)
-        mx_alarm_set(client->alarm, 0);
+        mx_timer_set(client->timer, 0);
     return err;
 }
 
@@ -183,7 +183,7 @@ enum mcpx_err mcpx_client_respond(struct mcpx_client *client, struct mcpx_slice 
         return MCPX_ECLOSED;
     err = mcpx_session_respond(client->session, request, payload, mx_clock_now(), fault);
     if (!err)
-        mx_alarm_set(client->alarm, 0);
+        mx_timer_set(client->timer, 0);
     return err;
 }
 
@@ -197,7 +197,7 @@ enum mcpx_err mcpx_client_renew(struct mcpx_client *client, const char *token)
         return MCPX_ENOMEM;
     client->by_certificate = false;
     mcpx_session_renews_token(client->session, token != NULL);
-    mx_alarm_set(client->alarm, 0);
+    mx_timer_set(client->timer, 0);
     return MCPX_OK;
 }
 
@@ -212,7 +212,7 @@ void mcpx_client_close(struct mcpx_client *client, int64_t timeout_ms)
         return;
     client->closing = true;
     client->close_ms = mx_clock_now().mono_ms + (timeout_ms > 0 ? timeout_ms : 0);
-    mx_alarm_set(client->alarm, 0);
+    mx_timer_set(client->timer, 0);
 }
 
 void mcpx_client_free(struct mcpx_client *client)
@@ -220,8 +220,8 @@ void mcpx_client_free(struct mcpx_client *client)
     if (!client)
         return;
     mx_wire_free(client->wire);
-    mx_alarm_free(client->alarm);
-    mx_alarm_free(client->bell);
+    mx_timer_free(client->timer);
+    mx_timer_free(client->bell);
     if (client->loop == &client->own) {
         uv_run(&client->own, UV_RUN_DEFAULT); /* until every handle is closed */
         uv_loop_close(&client->own);

@@ -3,7 +3,7 @@
  * application, and then, once per turn of the loop, what the session has to say is written. So
  * a hundred requests that came together are answered together.
  * The wire's events only note what happened; making and breaking connections is done by the
- * alarm, outside of them.
+ * timer, outside of them.
  *
  * An event points into the message it came from, and the session keeps one message; so while an
  * application that fetches events has one in its hands, the next message waits in a text. Copying
@@ -81,7 +81,7 @@ enum {
 
 static void wake(struct mcpx_client *client)
 {
-    mx_alarm_set(client->alarm, 0);
+    mx_timer_set(client->timer, 0);
 }
 
 static bool has_unsent(const struct mcpx_client *client)
@@ -383,15 +383,15 @@ static void set_alarm(struct mcpx_client *client)
     if (client->closing)
         due = earlier(due, client->close_ms);
     if (due == INT64_MAX)
-        mx_alarm_stop(client->alarm);
+        mx_timer_stop(client->timer);
     else
-        mx_alarm_set(client->alarm, due - now);
+        mx_timer_set(client->timer, due - now);
 }
 
 /* Nothing of it keeps a loop running any more. */
 static void shut(struct mcpx_client *client)
 {
-    mx_alarm_stop(client->alarm);
+    mx_timer_stop(client->timer);
     mx_wire_free(client->wire);
     client->wire = NULL;
 }

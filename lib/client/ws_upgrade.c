@@ -5,8 +5,8 @@
 #include "lib/client/ws_wire.h"
 
 #include "lib/base/digits.h"
-#include "lib/edge/alarm.h"
-#include "lib/json/decisive.h"
+#include "lib/edge/timer.h"
+#include "lib/json/ambiguous.h"
 #include "lib/json/json_write.h"
 
 #include <mcpx/json.h>

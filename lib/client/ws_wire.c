@@ -9,8 +9,8 @@
  */
 #include "lib/client/ws_wire.h"
 
-#include "lib/edge/alarm.h"
 #include "lib/edge/stream.h"
+#include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/frames.h"
 #include "lib/wire/pem.h"
@@ -53,7 +53,7 @@ struct mx_wire {
     SSL_CTX *tls;
     struct mx_tls_room *room;
     struct mx_stream stream;
-    struct mx_alarm *patience;
+    struct mx_timer *patience;
     enum stage stage;
     bool finishing;
     int code;
@@ -78,7 +78,7 @@ static void keep_reason(struct mx_wire *wire, struct mcpx_slice reason)
 void mx_wire_drop(struct mx_wire *wire)
 {
     wire->stage = IDLE;
-    mx_alarm_stop(wire->patience);
+    mx_timer_stop(wire->patience);
     mx_stream_close(&wire->stream);
     mx_frames_fini(&wire->frames);
     mx_upgrade_fini(&wire->upgrade);
@@ -106,7 +106,7 @@ static void give_up(struct mx_wire *wire)
     wire->finishing = true;
     mx_stream_read(&wire->stream, true);
     mx_stream_shut(&wire->stream);
-    mx_alarm_set(wire->patience, ANSWER_MS);
+    mx_timer_set(wire->patience, ANSWER_MS);
 }
 
 void mx_wire_flush(struct mx_wire *wire, bool more)
@@ -272,7 +272,7 @@ static void take_answer(struct mx_wire *wire, struct mcpx_slice bytes)
     switch (mx_upgrade_take(upgrade, bytes)) {
     case MX_UPGRADE_MORE:
         if (upgrade->status)
-            mx_alarm_set(wire->patience, ANSWER_MS);
+            mx_timer_set(wire->patience, ANSWER_MS);
         return;
     case MX_UPGRADE_GRANTED:
         wire->stage = OPEN;
@@ -417,7 +417,7 @@ enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
     wire->tell = tell;
     wire->user = user;
     wire->address = *address;
-    wire->patience = mx_alarm_new(loop, on_impatient, wire);
+    wire->patience = mx_timer_new(loop, on_impatient, wire);
     mx_url_add_host(&wire->host, address);
     mx_format(&wire->cert_file, "%s", config->cert_file);
     mx_format(&wire->key_file, "%s", config->key_file ? config->key_file : config->cert_file);
@@ -442,7 +442,7 @@ void mx_wire_free(struct mx_wire *wire)
         return;
     if (wire->patience)
         mx_wire_drop(wire);
-    mx_alarm_free(wire->patience);
+    mx_timer_free(wire->patience);
     mx_tls_room_free(wire->room);
     SSL_CTX_free(wire->tls);
     mcpx_text_fini(&wire->host);

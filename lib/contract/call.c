@@ -1,11 +1,11 @@
 /*
  * call.c - admission: a call is read, found and judged, then passed on or refused. `steps` has the
- * steps; the first that finds a flaw ends the call.
+ * steps; the first that finds an error ends the call.
  */
 #include "lib/contract/call.h"
 
 #include "lib/contract/terms.h"
-#include "lib/json/decisive.h"
+#include "lib/json/ambiguous.h"
 #include "lib/json/json_write.h"
 #include "lib/schema/program.h"
 
@@ -38,12 +38,12 @@ static struct mcpx_slice find_given(const struct mx_context_terms *terms,
 /* All readers find the same member of that name, or none. */
 static bool is_clear(struct mcpx_slice object, const char *name)
 {
-    struct mx_decisive member = {name, {NULL, 0}};
+    struct mx_ambiguous member = {name, {NULL, 0}};
 
-    return mx_decisive_find(object, &member, 1, NULL);
+    return mx_ambiguous_find(object, &member, 1, NULL);
 }
 
-static void make_id(struct mx_admitting *a, enum mcpx_id_purpose purpose,
+static void make_id(struct mx_admission *a, enum mcpx_id_purpose purpose,
                     char out[MCPX_ID_LEN + 1])
 {
     struct mcpx_calls *calls = a->calls;
@@ -55,7 +55,7 @@ static void make_id(struct mx_admitting *a, enum mcpx_id_purpose purpose,
 }
 
 /* The ids of the call, whatever becomes of it. */
-static void identify(struct mx_admitting *a, struct mcpx_slice context)
+static void identify(struct mx_admission *a, struct mcpx_slice context)
 {
     struct mcpx_call *call = a->call;
     struct mcpx_id_sources from = {context, a->asked.meta, a->request->envelope_id};
@@ -76,7 +76,7 @@ static void identify(struct mx_admitting *a, struct mcpx_slice context)
 }
 
 /* Copies what a string stands for; empty for anything else. */
-static struct mcpx_slice keep_plain(struct mx_admitting *a, struct mcpx_slice value)
+static struct mcpx_slice keep_plain(struct mx_admission *a, struct mcpx_slice value)
 {
     struct mcpx_text plain = {0};
 
@@ -85,7 +85,7 @@ static struct mcpx_slice keep_plain(struct mx_admitting *a, struct mcpx_slice va
 }
 
 /* What is asked, and by which ids it goes. */
-static void begin(struct mx_admitting *a)
+static void begin(struct mx_admission *a)
 {
     const struct mcpx_call_request *request = a->request;
     struct mcpx_call *call = a->call;
@@ -105,20 +105,21 @@ static void begin(struct mx_admitting *a)
 }
 
 /* Step 1. A name that two readers read differently has none. */
-static bool check_shape(struct mx_admitting *a)
+static bool check_shape(struct mx_admission *a)
 {
-    struct mx_flaw *flaw = &a->calls->flaw;
+    struct mx_call_error *call_error = &a->calls->call_error;
 
-    if (!flaw->is_found && a->name.len == 0) {
+    if (!call_error->is_found && a->name.len == 0) {
         a->asked.is_hopeless = true;
-        mx_flaw_at(a->calls, MCPX_CAUSE_INVOCATION,
-                   mx_error("/params/name", "minLength", "must not be empty"));
+        mx_call_error_at(a->calls, MCPX_CAUSE_INVOCATION,
+                         mx_error("/params/name", "minLength", "must not be empty"));
     }
-    return !flaw->is_found || (!a->asked.is_hopeless && mx_call_passes(a->calls, a->call));
+    return !call_error->is_found ||
+           (!a->asked.is_hopeless && mx_call_passes(a->calls, a->call));
 }
 
-/* The call's own context, or one that is made; a flaw when there is none, or one that is broken. */
-static bool find_context(struct mx_admitting *a)
+/* The call's own context, or one that is made; an error when there is none or a broken one. */
+static bool find_context(struct mx_admission *a)
 {
     const struct mx_context_terms *terms = &a->calls->terms->context;
     struct mcpx_calls *calls = a->calls;
@@ -126,7 +127,7 @@ static bool find_context(struct mx_admitting *a)
 
     if (!is_clear(mcpx_json_get(a->params, "_meta"), MCPX_CONTEXT_MEMBER) ||
         !is_clear(mcpx_json_get(a->params, terms->place), terms->name))
-        return mx_flaw_at(
+        return mx_call_error_at(
             calls, MCPX_CAUSE_CONTEXT,
             mx_error("/context", "ambiguous", "must not be readable in two ways"));
     if (a->given.text)
@@ -136,8 +137,8 @@ static bool find_context(struct mx_admitting *a)
                                                       &calls->report),
                               MCPX_CAUSE_CONTEXT, "/context");
     if (terms->policy != MX_CONTEXT_DEFAULT)
-        return mx_flaw_at(calls, MCPX_CAUSE_CONTEXT,
-                          mx_error("/context", "required", "is missing"));
+        return mx_call_error_at(calls, MCPX_CAUSE_CONTEXT,
+                                mx_error("/context", "required", "is missing"));
     mx_context_make(&made, calls->terms, a->call->wrap.request_id, a->call->trace_id);
     a->context = mx_calls_take(calls, &calls->arena, made);
     identify(a, a->context);
@@ -145,19 +146,19 @@ static bool find_context(struct mx_admitting *a)
 }
 
 /* The member of params into which the context would be written has to be an object. */
-static bool check_place(struct mx_admitting *a)
+static bool check_place(struct mx_admission *a)
 {
     const char *place = a->calls->terms->context.place;
     enum mcpx_json_type type = mcpx_json_type(mcpx_json_get(a->params, place));
 
     return type == MCPX_JSON_ABSENT || type == MCPX_JSON_OBJECT ||
-           mx_flaw_at(a->calls, MCPX_CAUSE_INVOCATION,
-                      mx_error(*place == '_' ? "/params/_meta" : "/params/arguments", "type",
-                               "must be an object"));
+           mx_call_error_at(a->calls, MCPX_CAUSE_INVOCATION,
+                            mx_error(*place == '_' ? "/params/_meta" : "/params/arguments",
+                                     "type", "must be an object"));
 }
 
 /* Step 2. */
-static bool take_context(struct mx_admitting *a)
+static bool take_context(struct mx_admission *a)
 {
     bool is_wanted = a->calls->terms->context.policy != MX_CONTEXT_IGNORE;
 
@@ -169,7 +170,7 @@ static bool take_context(struct mx_admitting *a)
 }
 
 /* The tool of a name among those of the server, or the one that the edge answers; absent: none. */
-static struct mcpx_slice find_tool(struct mx_admitting *a)
+static struct mcpx_slice find_tool(struct mx_admission *a)
 {
     const struct mcpx_calls *calls = a->calls;
     const struct mcpx_slice none = {0};
@@ -189,7 +190,7 @@ static struct mcpx_slice find_tool(struct mx_admitting *a)
 }
 
 /* Whether the sender may call the tool, as far as the router has not been asked. */
-static bool check_right(struct mx_admitting *a, struct mcpx_slice tool)
+static bool check_right(struct mx_admission *a, struct mcpx_slice tool)
 {
     const struct mcpx_call_request *request = a->request;
     bool is_asked = a->calls->options.side == MCPX_SIDE_CLIENT || a->call->alias.text;
@@ -197,13 +198,14 @@ static bool check_right(struct mx_admitting *a, struct mcpx_slice tool)
 
     if (!is_asked || !request->may || request->may(request->context, tool, &more))
         return true;
-    mx_flaw_set(a->calls, MCPX_CAUSE_DENIED);
-    a->calls->flaw.more = mx_calls_take(a->calls, &a->calls->arena, mx_formatted("%s", &more));
+    mx_call_error_set(a->calls, MCPX_CAUSE_DENIED);
+    a->calls->call_error.more =
+        mx_calls_take(a->calls, &a->calls->arena, mx_formatted("%s", &more));
     return false;
 }
 
 /* Steps 3 and 4. */
-static bool resolve(struct mx_admitting *a)
+static bool resolve(struct mx_admission *a)
 {
     struct mcpx_wrap *wrap = &a->call->wrap;
     const struct mx_tool_terms *terms;
@@ -217,7 +219,7 @@ static bool resolve(struct mx_admitting *a)
     if (!check_right(a, tool.text ? wrap->tool : a->name))
         return false;
     if (!tool.text)
-        return mx_flaw_set(a->calls, MCPX_CAUSE_TOOL_UNKNOWN);
+        return mx_call_error_set(a->calls, MCPX_CAUSE_TOOL_UNKNOWN);
     if (a->is_handshake)
         return true;
     terms = mx_terms_of(a->calls->terms, tool);
@@ -229,7 +231,7 @@ static bool resolve(struct mx_admitting *a)
 }
 
 /* Writes params with the tool's own name and the context, where they are not there already. */
-static bool change_params(struct mx_admitting *a)
+static bool change_params(struct mx_admission *a)
 {
     const struct mx_context_terms *terms = &a->calls->terms->context;
     struct mcpx_text *out = &a->calls->params;
@@ -260,22 +262,22 @@ static bool change_params(struct mx_admitting *a)
 }
 
 /* Step 8: what is handed over has all that came, and all that the contract wants. */
-static bool check_handed(struct mx_admitting *a)
+static bool check_handed(struct mx_admission *a)
 {
     const struct mx_context_terms *terms = &a->calls->terms->context;
 
     return terms->policy == MX_CONTEXT_IGNORE ||
            mcpx_context_keeps(a->given, context_given(terms, a->params)) ||
-           mx_flaw_set(a->calls, MCPX_CAUSE_FAILED);
+           mx_call_error_set(a->calls, MCPX_CAUSE_FAILED);
 }
 
-static bool (*const steps[])(struct mx_admitting *) = {
+static bool (*const steps[])(struct mx_admission *) = {
     check_shape,         take_context,         resolve,      change_params, mx_admit_tell,
     mx_admit_check_tier, mx_admit_check_input, check_handed,
 };
 
 /* Keeps what an envelope is made of, if there will be one. */
-static void keep_for_envelope(struct mx_admitting *a)
+static void keep_for_envelope(struct mx_admission *a)
 {
     struct mcpx_calls *calls = a->calls;
     struct mcpx_call *call = a->call;
@@ -294,9 +296,9 @@ static void keep_for_envelope(struct mx_admitting *a)
     call->wrap.run_id = mcpx_slice_of(call->run_id);
 }
 
-/* The edge's own answer; a flaw when it is too long. It is composed anew only for other tools:
+/* The edge's own answer; an error when it is too long. It is composed anew only for other tools:
  * there can be 100,000. */
-static bool shake_hands(struct mx_admitting *a, struct mcpx_call_answer *out)
+static bool shake_hands(struct mx_admission *a, struct mcpx_call_answer *out)
 {
     struct mcpx_calls *calls = a->calls;
     const unsigned char *digest = mx_tools_digest(a->request->tools);
@@ -311,11 +313,12 @@ static bool shake_hands(struct mx_admitting *a, struct mcpx_call_answer *out)
     }
     *out = (struct mcpx_call_answer){false, mcpx_text_view(&calls->handshake)};
     return max == 0 || out->text.len <= max ||
-           mx_flaw_size(calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", out->text.len, max);
+           mx_call_error_size(calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", out->text.len,
+                              max);
 }
 
 /* A call that goes no further: it has its answer and its records. */
-static void end_here(struct mx_admitting *a, bool goes_on, struct mcpx_call_answer *out)
+static void end_here(struct mx_admission *a, bool goes_on, struct mcpx_call_answer *out)
 {
     struct mx_call_outcome outcome = {.now = a->request->now};
 
@@ -330,7 +333,7 @@ static void end_here(struct mx_admitting *a, bool goes_on, struct mcpx_call_answ
     mx_call_tell_end(a->calls, a->call, &outcome);
 }
 
-static void admit(struct mx_admitting *a, struct mcpx_admission *out)
+static void admit(struct mx_admission *a, struct mcpx_admission *out)
 {
     struct mcpx_calls *calls = a->calls;
     bool goes_on = true;
@@ -361,7 +364,7 @@ enum mcpx_err mcpx_calls_admit(struct mcpx_calls *calls,
                                const struct mcpx_call_request *request,
                                struct mcpx_admission *out)
 {
-    struct mx_admitting a = {.calls = calls, .request = request};
+    struct mx_admission a = {.calls = calls, .request = request};
     size_t records = calls->records.len;
 
     *out = (struct mcpx_admission){0};

@@ -1,6 +1,6 @@
 /*
  * call.h - the calls of an edge, for the files of this folder. call_judge.c reads a request and
- * judges it, call.c admits it, call_answer.c completes it; calls.c has memory, flaws, and what is
+ * judges it, call.c admits it, call_answer.c completes it; calls.c has memory, errors, and what is
  * written down.
  */
 #ifndef MX_CALL_H
@@ -13,7 +13,7 @@
 #include <mcpx/digest.h>
 
 /** What is wrong with a call. Zero-initialised there is nothing. Texts are lent for one door. */
-struct mx_flaw {
+struct mx_call_error {
     bool is_found;
     /* What envelopes tell of it; its path is absent when no error has a place. */
     struct mcpx_failure says;
@@ -45,12 +45,12 @@ struct mcpx_call {
     struct mcpx_schema *output;
     struct mcpx_instant start;
     bool is_told; /* mcp.tool.call was written */
-    /* What is written down of the first flaw that counts. */
+    /* What is written down of the first error that counts. */
     struct {
         bool is_found;
         enum mcpx_cause cause;
         struct mcpx_slice path; /* absent: it has no place */
-    } flaw;
+    } call_error;
     size_t input_bytes; /* of the arguments as they came */
 };
 
@@ -64,11 +64,11 @@ struct mcpx_calls {
     struct mcpx_tools *own;  /* the tool of the handshake, when the terms ask for it */
     struct mcpx_call *first; /* of the list of calls */
     size_t count;
-    /* From here to `flaw`: of the call that is at a door. */
+    /* From here to `error`: of the call that is at a door. */
     struct mx_arena arena;
     bool failed; /* memory ran out: what was done since means nothing */
     struct mcpx_schema_report report;
-    struct mx_flaw flaw;
+    struct mx_call_error call_error;
     /* The answer of the handshake, until tools with another digest are asked about. */
     struct mcpx_text handshake;
     unsigned char handshake_of[MX_SHA256_BYTES];
@@ -99,22 +99,22 @@ struct mcpx_slice mx_calls_take(struct mcpx_calls *calls, struct mx_arena *arena
                                 struct mcpx_text text);
 
 /*
- * A flaw is found: calls->flaw says it from then on. All return false.
+ * A error is found: calls->error says it from then on. All return false.
  */
 
 /** One that has no place. */
-bool mx_flaw_set(struct mcpx_calls *calls, enum mcpx_cause cause);
+bool mx_call_error_set(struct mcpx_calls *calls, enum mcpx_cause cause);
 
 /** One at this place. */
-bool mx_flaw_at(struct mcpx_calls *calls, enum mcpx_cause cause,
-                struct mcpx_schema_error error);
+bool mx_call_error_at(struct mcpx_calls *calls, enum mcpx_cause cause,
+                      struct mcpx_schema_error error);
 
 /** Something is too long: `what`, such as "arguments have", then its bytes. */
-bool mx_flaw_size(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
-                  size_t bytes, size_t max);
+bool mx_call_error_size(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
+                        size_t bytes, size_t max);
 
 /**
- * A document was judged: true when it is valid, else what the calls' report says is a flaw.
+ * A document was judged: true when it is valid, else what the calls' report says is an error.
  *
  * err      what judging it returned
  * prefix   with which the paths begin
@@ -123,13 +123,13 @@ bool mx_call_judged(struct mcpx_calls *calls, enum mcpx_err err, enum mcpx_cause
                     const char *prefix);
 
 /**
- * A flaw was found of the sort that counts only where schemas are enforced: true where it does not
+ * A error was found of the sort that counts only where schemas are enforced: true where it does not
  * count. With `shadow` it is written down then.
  */
 bool mx_call_passes(struct mcpx_calls *calls, struct mcpx_call *call);
 
-/** Keeps calls->flaw for the records, unless there is one already. */
-void mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call);
+/** Keeps calls->error for the records, unless there is one already. */
+void mx_call_note_error(struct mcpx_calls *calls, struct mcpx_call *call);
 
 /** Writes down that a call goes to its tool. */
 void mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call);
@@ -147,7 +147,7 @@ void mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
                       const struct mx_call_outcome *outcome);
 
 /**
- * The call has failed, as calls->flaw says: composes the answer, an error or an envelope, as the
+ * The call has failed, as calls->error says: composes the answer, an error or an envelope, as the
  * tool's terms say.
  *
  * end   what the server or the edge has to say beside it; NULL: nothing
@@ -162,7 +162,7 @@ void mx_call_deliver(const struct mcpx_call *call, struct mx_call_outcome *outco
 /** What a request asks for. What is absent is not there. */
 struct mx_asked {
     bool is_invocation; /* it came as mcp.tool.invoke */
-    bool is_hopeless;   /* it has a flaw with which nothing can be called */
+    bool is_hopeless;   /* it has an error with which nothing can be called */
     struct mcpx_slice params;
     struct mcpx_slice name; /* of the tool, a raw string */
     struct mcpx_slice arguments;
@@ -170,7 +170,7 @@ struct mx_asked {
 };
 
 /** A call at the door. */
-struct mx_admitting {
+struct mx_admission {
     struct mcpx_calls *calls;
     const struct mcpx_call_request *request;
     struct mcpx_call *call;
@@ -190,21 +190,21 @@ struct mx_admitting {
 };
 
 /**
- * Reads what is asked, and says in calls->flaw what is wrong with it. The call gets its route.
+ * Reads what is asked, and says in calls->error what is wrong with it. The call gets its route.
  */
-void mx_call_read(struct mx_admitting *a);
+void mx_call_read(struct mx_admission *a);
 
 /*
- * Steps: false when calls->flaw says what is wrong.
+ * Steps: false when calls->error says what is wrong.
  */
 
 /** Takes the schemas of the tool, and writes down that it is called. */
-bool mx_admit_tell(struct mx_admitting *a);
+bool mx_admit_tell(struct mx_admission *a);
 
 /** Whether the edge's tier is enough for the tool. */
-bool mx_admit_check_tier(struct mx_admitting *a);
+bool mx_admit_check_tier(struct mx_admission *a);
 
 /** Whether the arguments, and the tool's schemas, are what they should be. */
-bool mx_admit_check_input(struct mx_admitting *a);
+bool mx_admit_check_input(struct mx_admission *a);
 
 #endif

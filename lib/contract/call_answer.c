@@ -47,8 +47,8 @@ static void set_time(struct mcpx_call *call, struct mcpx_instant now)
 static void add_envelope(struct mcpx_calls *calls, struct mcpx_call *call,
                          const struct mcpx_call_end *end)
 {
-    struct mcpx_failure failure = calls->flaw.says;
-    mx_scoped_text data = mx_formatted("{%s}", calls->flaw.more);
+    struct mcpx_failure failure = calls->call_error.says;
+    mx_scoped_text data = mx_formatted("{%s}", calls->call_error.more);
 
     calls->failed |= data.failed;
     if (calls->failed)
@@ -65,12 +65,13 @@ static void add_envelope(struct mcpx_calls *calls, struct mcpx_call *call,
 /* The JSON-RPC error of a call that has failed. */
 static void add_error(struct mcpx_calls *calls)
 {
-    const struct mx_flaw *flaw = &calls->flaw;
-    mx_scoped_text more = mx_formatted("%s", flaw->more);
+    const struct mx_call_error *call_error = &calls->call_error;
+    mx_scoped_text more = mx_formatted("%s", call_error->more);
 
-    if (flaw->says.text.len > 0)
-        mx_format(&more, "%s\"reason\":%q", more.len > 0 ? "," : "", flaw->says.text);
-    mcpx_cause_error(&calls->answer, flaw->says.cause, flaw->errors, mcpx_text_view(&more));
+    if (call_error->says.text.len > 0)
+        mx_format(&more, "%s\"reason\":%q", more.len > 0 ? "," : "", call_error->says.text);
+    mcpx_cause_error(&calls->answer, call_error->says.cause, call_error->errors,
+                     mcpx_text_view(&more));
     calls->failed |= more.failed || calls->answer.failed;
 }
 
@@ -78,12 +79,12 @@ void mx_call_fail(struct mcpx_calls *calls, struct mcpx_call *call,
                   const struct mcpx_call_end *end, struct mx_call_outcome *outcome,
                   struct mcpx_call_answer *out)
 {
-    enum mcpx_cause cause = calls->flaw.says.cause;
+    enum mcpx_cause cause = calls->call_error.says.cause;
     bool is_error = call->wrap.form == MCPX_FORM_AS_IS || !mcpx_cause_in_envelope(cause);
 
     outcome->outcome = MCPX_OUTCOME_ERROR;
     outcome->code = mcpx_cause_code(cause);
-    mx_call_note_flaw(calls, call);
+    mx_call_note_error(calls, call);
     mcpx_text_reset(&calls->answer);
     if (is_error)
         add_error(calls);
@@ -102,20 +103,20 @@ static void fail(struct ending *e)
 static bool check_value(struct ending *e)
 {
     struct mcpx_schema_error error = mx_error("/structuredContent", "required", "is missing");
-    struct mx_decisive members[MX_RESULT_MEMBERS];
+    struct mx_ambiguous members[MX_RESULT_MEMBERS];
     struct mcpx_slice value;
     enum mcpx_err err;
 
     if (!e->call->output)
         return true;
     if (!mx_result_read(e->end->text, members, &error))
-        return mx_flaw_at(e->calls, MCPX_CAUSE_OUTPUT, error);
+        return mx_call_error_at(e->calls, MCPX_CAUSE_OUTPUT, error);
     value = members[MX_RESULT_VALUE].value;
     if ((!value.text && !members[MX_RESULT_CONTENT].value.text) ||
         mcpx_slice_equal(members[MX_RESULT_IS_ERROR].value, MCPX_SLICE("true")))
         return true;
     if (!value.text)
-        return mx_flaw_at(e->calls, MCPX_CAUSE_OUTPUT, error);
+        return mx_call_error_at(e->calls, MCPX_CAUSE_OUTPUT, error);
     err = mx_evaluate_text(&e->call->output->program, value,
                            e->call->wrap.form == MCPX_FORM_AS_IS, &e->calls->report);
     e->call->wrap.is_read = !err;
@@ -127,7 +128,7 @@ static bool check_value(struct ending *e)
 static bool check_size(struct ending *e, size_t bytes, size_t max)
 {
     return max == 0 || bytes <= max ||
-           mx_flaw_size(e->calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", bytes, max);
+           mx_call_error_size(e->calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", bytes, max);
 }
 
 /* Notes what the wrapper has found wrong. */
@@ -137,8 +138,8 @@ static void note_broken(struct ending *e)
 
     if (!e->wrapped.is_broken || e->calls->terms->validate == MX_VALIDATE_OFF)
         return;
-    mx_flaw_at(e->calls, e->wrapped.cause, error);
-    mx_call_note_flaw(e->calls, e->call);
+    mx_call_error_at(e->calls, e->wrapped.cause, error);
+    mx_call_note_error(e->calls, e->call);
 }
 
 /* Step 11. */
@@ -158,10 +159,10 @@ static void wrap(struct ending *e)
 
 void mx_call_deliver(const struct mcpx_call *call, struct mx_call_outcome *outcome)
 {
-    if (!call->flaw.is_found)
+    if (!call->call_error.is_found)
         return;
     outcome->outcome = MCPX_OUTCOME_DEGRADED;
-    outcome->code = mcpx_cause_code(call->flaw.cause);
+    outcome->code = mcpx_cause_code(call->call_error.cause);
 }
 
 /* Chooses the words of the record for a delivered result. */
@@ -173,7 +174,7 @@ static void judge_delivered(struct ending *e)
         e->outcome.outcome = MCPX_OUTCOME_ERROR;
         e->outcome.code =
             is_broken ? mcpx_cause_code(e->wrapped.cause) : MCPX_CODE_INTERNAL_ERROR;
-    } else if (e->wrapped.is_warned && !e->call->flaw.is_found) {
+    } else if (e->wrapped.is_warned && !e->call->call_error.is_found) {
         e->outcome.outcome = MCPX_OUTCOME_DEGRADED;
         e->outcome.code = MCPX_CODE_COUNT;
     } else {
@@ -213,7 +214,7 @@ static void end_with_error(struct ending *e)
     struct mcpx_slice number = mcpx_json_get(e->end->text, "code");
     int64_t code;
 
-    mx_flaw_set(e->calls, MCPX_CAUSE_FAILED);
+    mx_call_error_set(e->calls, MCPX_CAUSE_FAILED);
     fail(e);
     if (mcpx_json_type(number) == MCPX_JSON_NUMBER && mx_number_small(number, &code))
         e->outcome.code = mcpx_code_of_server(code);
@@ -223,16 +224,16 @@ static void end_with_error(struct ending *e)
 
 static void end_with_failure(struct ending *e)
 {
-    mx_flaw_set(e->calls, e->end->cause);
-    e->calls->flaw.says.text = e->end->reason;
-    e->calls->flaw.more = e->end->more;
+    mx_call_error_set(e->calls, e->end->cause);
+    e->calls->call_error.says.text = e->end->reason;
+    e->calls->call_error.more = e->end->more;
     fail(e);
 }
 
 static void end_with_refusal(struct ending *e)
 {
-    mx_flaw_set(e->calls, MCPX_CAUSE_DENIED);
-    mx_call_note_flaw(e->calls, e->call);
+    mx_call_error_set(e->calls, MCPX_CAUSE_DENIED);
+    mx_call_note_error(e->calls, e->call);
     e->outcome.outcome = MCPX_OUTCOME_ERROR;
     e->outcome.code = MCPX_CODE_UNAUTHORIZED;
     *e->out = (struct mcpx_call_answer){e->end->is_error, e->end->text};

@@ -5,7 +5,7 @@
  */
 #include "lib/contract/call.h"
 
-#include "lib/json/decisive.h"
+#include "lib/json/ambiguous.h"
 #include "lib/json/json_write.h"
 #include "lib/schema/program.h"
 
@@ -57,21 +57,21 @@ static void find(struct mcpx_slice object, size_t first, size_t count, struct fo
     }
 }
 
-/* Only the first flaw counts. */
-static void refuse(struct mx_admitting *a, const char *path, const char *keyword,
+/* Only the first error counts. */
+static void refuse(struct mx_admission *a, const char *path, const char *keyword,
                    const char *expected)
 {
-    if (!a->calls->flaw.is_found)
-        mx_flaw_at(a->calls, MCPX_CAUSE_INVOCATION, mx_error(path, keyword, expected));
+    if (!a->calls->call_error.is_found)
+        mx_call_error_at(a->calls, MCPX_CAUSE_INVOCATION, mx_error(path, keyword, expected));
 }
 
 /* The value of a part; one that is required is absent when it is not what it should be. */
-static struct mcpx_slice take(struct mx_admitting *a, const struct found *found, size_t index)
+static struct mcpx_slice take(struct mx_admission *a, const struct found *found, size_t index)
 {
     const struct part *part = &parts[index];
     struct mcpx_slice value = found->value, none = {0};
     bool is_right = mcpx_json_type(value) == part->type;
-    bool was_flawed = a->calls->flaw.is_found;
+    bool was_wrong = a->calls->call_error.is_found;
 
     if (found->alike != (value.text ? 1 : 0))
         refuse(a, part->path, "ambiguous", "must not be readable in two ways");
@@ -79,12 +79,12 @@ static struct mcpx_slice take(struct mx_admitting *a, const struct found *found,
         refuse(a, part->path, "required", "is missing");
     else if (value.text && !is_right)
         refuse(a, part->path, "type", part->expected);
-    if (!was_flawed && a->calls->flaw.is_found && part->is_required)
+    if (!was_wrong && a->calls->call_error.is_found && part->is_required)
         a->asked.is_hopeless = true;
     return is_right || !part->is_required ? value : none;
 }
 
-static void read_params(struct mx_admitting *a, struct mcpx_slice params)
+static void read_params(struct mx_admission *a, struct mcpx_slice params)
 {
     struct found found[PART_META - PART_NAME + 1];
 
@@ -117,7 +117,7 @@ bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slice params)
 }
 
 /* An invocation: judged by its contract, and made a call. */
-static void read_invocation(struct mx_admitting *a)
+static void read_invocation(struct mx_admission *a)
 {
     struct mcpx_calls *calls = a->calls;
     enum mcpx_err err =
@@ -134,7 +134,7 @@ static void read_invocation(struct mx_admitting *a)
 }
 
 /* Reads what was asked with the call's method. */
-static void read_method(struct mx_admitting *a, const struct found *found)
+static void read_method(struct mx_admission *a, const struct found *found)
 {
     struct mcpx_slice method = a->call->route, params;
 
@@ -151,7 +151,7 @@ static void read_method(struct mx_admitting *a, const struct found *found)
     }
 }
 
-void mx_call_read(struct mx_admitting *a)
+void mx_call_read(struct mx_admission *a)
 {
     struct found found[PART_PARAMS + 1];
     struct mcpx_text plain = {0};
@@ -168,13 +168,13 @@ void mx_call_read(struct mx_admitting *a)
     } else {
         refuse(a, "/method", "ambiguous", "must not be readable in two ways");
     }
-    if (a->request->fault && !a->calls->flaw.is_found)
-        mx_flaw_set(a->calls, MCPX_CAUSE_INVOCATION);
+    if (a->request->fault && !a->calls->call_error.is_found)
+        mx_call_error_set(a->calls, MCPX_CAUSE_INVOCATION);
     if (a->request->fault || !a->asked.name.text)
         a->asked.is_hopeless = true;
 }
 
-static void get_schema(struct mx_admitting *a, enum mcpx_tool_side side,
+static void get_schema(struct mx_admission *a, enum mcpx_tool_side side,
                        struct mcpx_tool_schema *out, struct mcpx_schema **kept)
 {
     enum mcpx_err err = mcpx_tools_schema(a->tools, a->call->wrap.tool, side, NULL, out);
@@ -185,40 +185,40 @@ static void get_schema(struct mx_admitting *a, enum mcpx_tool_side side,
 }
 
 /* Step 5. */
-bool mx_admit_tell(struct mx_admitting *a)
+bool mx_admit_tell(struct mx_admission *a)
 {
     if (a->tools) {
         get_schema(a, MCPX_TOOL_INPUT, &a->input, &a->call->input);
         get_schema(a, MCPX_TOOL_OUTPUT, &a->output, &a->call->output);
     }
     mx_call_tell_start(a->calls, a->call);
-    return a->tools || mx_flaw_set(a->calls, MCPX_CAUSE_UNAVAILABLE);
+    return a->tools || mx_call_error_set(a->calls, MCPX_CAUSE_UNAVAILABLE);
 }
 
 /* Step 6. */
-bool mx_admit_check_tier(struct mx_admitting *a)
+bool mx_admit_check_tier(struct mx_admission *a)
 {
     struct mcpx_calls *calls = a->calls;
 
     if (a->call->wrap.needed <= calls->terms->tier)
         return true;
-    mx_flaw_set(calls, MCPX_CAUSE_TIER);
-    calls->flaw.says.text = mx_calls_take(
+    mx_call_error_set(calls, MCPX_CAUSE_TIER);
+    calls->call_error.says.text = mx_calls_take(
         calls, &calls->arena,
         mx_formatted("tool requires tier %s", mcpx_tier_name(a->call->wrap.needed)));
     return false;
 }
 
-static bool check_size(struct mx_admitting *a)
+static bool check_size(struct mx_admission *a)
 {
     size_t max = a->calls->terms->input_max, bytes = a->call->input_bytes;
 
     return max == 0 || bytes <= max ||
-           mx_flaw_size(a->calls, MCPX_CAUSE_INPUT_SIZE, "arguments have", bytes, max);
+           mx_call_error_size(a->calls, MCPX_CAUSE_INPUT_SIZE, "arguments have", bytes, max);
 }
 
 /* A schema that cannot be used: says why. */
-static bool check_usable(struct mx_admitting *a, enum mcpx_tool_side side,
+static bool check_usable(struct mx_admission *a, enum mcpx_tool_side side,
                          const struct mcpx_tool_schema *schema)
 {
     struct mcpx_tool_schema again;
@@ -229,7 +229,7 @@ static bool check_usable(struct mx_admitting *a, enum mcpx_tool_side side,
                                             MCPX_CAUSE_SCHEMA, "");
 }
 
-static bool check_arguments(struct mx_admitting *a)
+static bool check_arguments(struct mx_admission *a)
 {
     struct mcpx_slice arguments = a->arguments.text ? a->arguments : MCPX_SLICE("{}");
     enum mcpx_err err = mcpx_schema_validate(a->input.schema, arguments, &a->calls->report);
@@ -239,7 +239,7 @@ static bool check_arguments(struct mx_admitting *a)
 }
 
 /* Step 7. */
-bool mx_admit_check_input(struct mx_admitting *a)
+bool mx_admit_check_input(struct mx_admission *a)
 {
     return a->calls->terms->validate == MX_VALIDATE_OFF ||
            (check_size(a) && check_usable(a, MCPX_TOOL_INPUT, &a->input) &&

@@ -1,5 +1,5 @@
 /*
- * calls.c - memory of an edge's calls, the flaw found in one of them, what a call leaves behind,
+ * calls.c - memory of an edge's calls, the error found in one of them, what a call leaves behind,
  * and the records that nobody has taken yet.
  */
 #include "lib/contract/call.h"
@@ -83,7 +83,7 @@ void mx_call_free(struct mcpx_call *call)
 void mx_calls_begin(struct mcpx_calls *calls)
 {
     mx_arena_release(&calls->arena, (struct mx_arena_mark){NULL, 0, 0});
-    calls->flaw = (struct mx_flaw){.is_found = false};
+    calls->call_error = (struct mx_call_error){.is_found = false};
     calls->failed = false;
 }
 
@@ -130,20 +130,20 @@ void mx_calls_forget(struct mcpx_calls *calls, size_t before)
     calls->records.failed = false;
 }
 
-bool mx_flaw_set(struct mcpx_calls *calls, enum mcpx_cause cause)
+bool mx_call_error_set(struct mcpx_calls *calls, enum mcpx_cause cause)
 {
-    calls->flaw = (struct mx_flaw){.is_found = true, .says = {.cause = cause}};
+    calls->call_error = (struct mx_call_error){.is_found = true, .says = {.cause = cause}};
     return false;
 }
 
-bool mx_flaw_size(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
-                  size_t bytes, size_t max)
+bool mx_call_error_size(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
+                        size_t bytes, size_t max)
 {
-    mx_flaw_set(calls, cause);
-    calls->flaw.says.text =
+    mx_call_error_set(calls, cause);
+    calls->call_error.says.text =
         mx_calls_take(calls, &calls->arena, mx_formatted("%s more than %s bytes", what, max));
-    calls->flaw.more = mx_calls_take(calls, &calls->arena,
-                                     mx_formatted("\"bytes\":%s,\"limit\":%s", bytes, max));
+    calls->call_error.more = mx_calls_take(
+        calls, &calls->arena, mx_formatted("\"bytes\":%s,\"limit\":%s", bytes, max));
     return false;
 }
 
@@ -170,25 +170,26 @@ void mcpx_schema_errors_add(struct mcpx_text *out, const struct mcpx_schema_repo
     add_errors(out, "", report);
 }
 
-/* A flaw is what a report says. */
+/* A error is what a report says. */
 static bool set_flaw(struct mcpx_calls *calls, enum mcpx_cause cause, const char *prefix,
                      const struct mcpx_schema_report *report)
 {
     struct mcpx_text errors = {0};
 
-    mx_flaw_set(calls, cause);
+    mx_call_error_set(calls, cause);
     add_errors(&errors, prefix, report);
-    calls->flaw.errors = mx_calls_take(calls, &calls->arena, errors);
+    calls->call_error.errors = mx_calls_take(calls, &calls->arena, errors);
     if (report->count == 0)
         return false;
-    calls->flaw.says.path = mx_calls_take(
+    calls->call_error.says.path = mx_calls_take(
         calls, &calls->arena, mx_formatted("%s%s", prefix, report->errors[0].path));
-    calls->flaw.says.expected = mx_calls_copy(calls, &calls->arena, report->errors[0].message);
+    calls->call_error.says.expected =
+        mx_calls_copy(calls, &calls->arena, report->errors[0].message);
     return false;
 }
 
-bool mx_flaw_at(struct mcpx_calls *calls, enum mcpx_cause cause,
-                struct mcpx_schema_error error)
+bool mx_call_error_at(struct mcpx_calls *calls, enum mcpx_cause cause,
+                      struct mcpx_schema_error error)
 {
     struct mcpx_schema_report report = {.count = 1, .errors = {error}};
 
@@ -202,19 +203,19 @@ bool mx_call_judged(struct mcpx_calls *calls, enum mcpx_err err, enum mcpx_cause
     return !err || (!calls->failed && set_flaw(calls, cause, prefix, &calls->report));
 }
 
-void mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call)
+void mx_call_note_error(struct mcpx_calls *calls, struct mcpx_call *call)
 {
-    if (call->flaw.is_found || !calls->flaw.is_found)
+    if (call->call_error.is_found || !calls->call_error.is_found)
         return;
-    call->flaw.is_found = true;
-    call->flaw.cause = calls->flaw.says.cause;
-    call->flaw.path = mx_calls_copy(calls, &call->arena, calls->flaw.says.path);
+    call->call_error.is_found = true;
+    call->call_error.cause = calls->call_error.says.cause;
+    call->call_error.path = mx_calls_copy(calls, &call->arena, calls->call_error.says.path);
 }
 
 bool mx_call_passes(struct mcpx_calls *calls, struct mcpx_call *call)
 {
     if (calls->terms->validate == MX_VALIDATE_SHADOW)
-        mx_call_note_flaw(calls, call);
+        mx_call_note_error(calls, call);
     return calls->terms->validate != MX_VALIDATE_ENFORCE && !calls->failed;
 }
 
@@ -300,9 +301,9 @@ static void validate(struct mcpx_calls *calls, const struct mcpx_call *call,
         .tool = call->wrap.tool,
         .mode = is_shadow ? MCPX_SLICE("shadow") : MCPX_SLICE("enforce"),
         .deterministic = calls->options.deterministic,
-        .failed = call->flaw.is_found,
-        .cause = call->flaw.cause,
-        .path = call->flaw.path,
+        .failed = call->call_error.is_found,
+        .cause = call->call_error.cause,
+        .path = call->call_error.path,
         .input_version = version_of(call->input, input),
         .output_version = version_of(call->output, output),
         .input_bytes = call->input_bytes,

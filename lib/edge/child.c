@@ -12,13 +12,14 @@
 #include <sys/wait.h>
 
 /* SETTLE_MS: a program that says nothing is taken for running after this; LINGER_MS: how long
- * one may live after its output closed, which every ending program does for a moment; WARDEN_MS,
- * ROUND_MS, ROUNDS_MAX: how long a warden that shall kill everything may take, undisturbed and then
+ * one may live after its output closed, which every ending program does for a moment;
+ * SUPERVISOR_MS, ROUND_MS, ROUNDS_MAX: how long a supervisor that shall kill everything may take,
+ * undisturbed and then
  * with help. */
 enum {
     SETTLE_MS = 100,
     LINGER_MS = 100,
-    WARDEN_MS = 500,
+    SUPERVISOR_MS = 500,
     ROUND_MS = 50,
     ROUNDS_MAX = 10,
     STOP_DEFAULT_MS = 2000,
@@ -161,30 +162,31 @@ static void is_over(struct mcpx_child *child)
         uv_timer_start(&child->timer, on_retry, (uint64_t)pause, 0);
 }
 
-/* The warden hangs, or there is somebody whom it may not kill. Who can be killed is, then it. */
-static void on_warden_due(uv_timer_t *timer)
+/* The supervisor hangs, or may not kill a process. All that can be killed are, then itself. */
+static void on_supervisor_due(uv_timer_t *timer)
 {
     struct mcpx_child *child = timer->data;
     siginfo_t info;
 
-    child->run.left = mx_reap_descendants(child->run.warden);
+    child->run.left = mx_reap_descendants(child->run.supervisor);
     if (++child->run.rounds < ROUNDS_MAX)
-        uv_timer_start(timer, on_warden_due, ROUND_MS, 0);
-    else if (waitid(P_PID, (id_t)child->run.warden, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
-        kill(child->run.warden, SIGKILL); /* it is still ours */
+        uv_timer_start(timer, on_supervisor_due, ROUND_MS, 0);
+    else if (waitid(P_PID, (id_t)child->run.supervisor, &info, WEXITED | WNOHANG | WNOWAIT) ==
+             0)
+        kill(child->run.supervisor, SIGKILL); /* it is still ours */
 }
 
 static void on_kill_due(uv_timer_t *timer)
 {
     mx_child_run_order(timer->data, MX_ORDER_KILL);
-    uv_timer_start(timer, on_warden_due, WARDEN_MS, 0);
+    uv_timer_start(timer, on_supervisor_due, SUPERVISOR_MS, 0);
 }
 
 static void is_ended(struct mcpx_child *child)
 {
-    uv_timer_stop(&child->timer); /* the warden kills the rest unasked */
+    uv_timer_stop(&child->timer); /* the supervisor kills the rest unasked */
     if (child->stopping)
-        uv_timer_start(&child->timer, on_warden_due, stop_ms(child) + WARDEN_MS, 0);
+        uv_timer_start(&child->timer, on_supervisor_due, stop_ms(child) + SUPERVISOR_MS, 0);
 }
 
 static void is_forked(struct mcpx_child *child)

@@ -1,10 +1,10 @@
 /*
  * child_run.c - one process: how it is started, and on the loop its four ends of ours and what its
- * warden says. Pipes, an environment, and a fork with every signal blocked, so that no handler of
- * the owner runs in the warden. All descriptors are close-on-exec from the moment they exist: other
- * threads may execute programs at any time. The socket to the warden closes last of all; then the
- * pipes hold what the dead have written and nobody can add to it, so "no line after DOWN" needs no
- * flag.
+ * supervisor says. Pipes, an environment, and a fork with every signal blocked, so that no handler
+ * of the owner runs in the supervisor. All descriptors are close-on-exec from the moment they
+ * exist: other threads may execute programs at any time. The socket to the supervisor closes last
+ * of all; then the pipes hold what the dead have written and nobody can add to it, so "no line
+ * after DOWN" needs no flag.
  *
  * Refused: uv_spawn. It waits for the process it started and knows of no descendants.
  */
@@ -105,7 +105,7 @@ static char **make_environment(char *mark)
     return all;
 }
 
-static pid_t fork_warden(const struct mx_warden_task *task)
+static pid_t fork_supervisor(const struct mx_supervisor_task *task)
 {
     sigset_t all, before;
     pid_t pid;
@@ -115,7 +115,7 @@ static pid_t fork_warden(const struct mx_warden_task *task)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pid = _Fork();
     if (pid == 0)
-        mx_warden_run(task);
+        mx_supervisor_run(task);
     kept = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = kept;
@@ -123,9 +123,9 @@ static pid_t fork_warden(const struct mx_warden_task *task)
 }
 
 /*
- * Starts a warden that starts the program; how that goes, the control socket tells. Returns
- * MCPX_OK with the child's ports and its run's warden and mark filled; MCPX_ENOMEM; MCPX_ESYSTEM,
- * errno tells.
+ * Starts a supervisor that starts the program; how that goes, the control socket tells. Returns
+ * MCPX_OK with the child's ports and its run's supervisor and mark filled; MCPX_ENOMEM;
+ * MCPX_ESYSTEM, errno tells.
  */
 static enum mcpx_err child_spawn(struct mcpx_child *child)
 {
@@ -137,14 +137,14 @@ static enum mcpx_err child_spawn(struct mcpx_child *child)
     if (!environment)
         return MCPX_ENOMEM;
     if (open_ends(&ends, !config->name) && make_mark(run->mark)) {
-        struct mx_warden_task task = {config->argv, environment, config->cwd, ends.theirs,
-                                      getpid()};
+        struct mx_supervisor_task task = {config->argv, environment, config->cwd, ends.theirs,
+                                          getpid()};
 
-        run->warden = fork_warden(&task);
+        run->supervisor = fork_supervisor(&task);
     }
     free(environment);
     close_all(ends.theirs);
-    if (run->warden <= 0) {
+    if (run->supervisor <= 0) {
         close_all(ends.ours);
         return MCPX_ESYSTEM;
     }
@@ -153,10 +153,10 @@ static enum mcpx_err child_spawn(struct mcpx_child *child)
     return MCPX_OK;
 }
 
-/* How often what is left without a warden is looked for, and how long when the end is wanted. */
+/* How often processes without a supervisor are looked for, and how long when the end is wanted. */
 enum { SWEEP_MS = 10, SWEEPS_MAX = 100 };
 
-void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order)
+void mx_child_run_order(struct mcpx_child *child, enum mx_supervisor_order order)
 {
     char byte = (char)order;
 
@@ -165,9 +165,9 @@ void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order)
 }
 
 /* It is ending already. Somebody else may have waited for it. */
-static void wait_for_warden(const struct mcpx_child *child)
+static void wait_for_supervisor(const struct mcpx_child *child)
 {
-    while (waitpid(child->run.warden, NULL, 0) < 0 && errno == EINTR)
+    while (waitpid(child->run.supervisor, NULL, 0) < 0 && errno == EINTR)
         ;
 }
 
@@ -181,7 +181,7 @@ static void finish(struct mcpx_child *child)
         mx_child_port_close(child, end);
 }
 
-/* Somebody has killed the warden, and with it the child. The rest is found by what is known of
+/* Somebody has killed the supervisor, and with it the child. The rest is found by what is known of
  * it, until there is none. */
 static void on_sweep(uv_timer_t *timer)
 {
@@ -198,11 +198,11 @@ static void on_sweep(uv_timer_t *timer)
     finish(child);
 }
 
-static void take_news(struct mcpx_child *child, const struct mx_warden_news *news)
+static void take_news(struct mcpx_child *child, const struct mx_supervisor_news *news)
 {
     struct mx_child_run *run = &child->run;
 
-    switch ((enum mx_warden_word)news->word) {
+    switch ((enum mx_supervisor_word)news->word) {
     case MX_WORD_FORKED:
         run->pid = news->value;
         child->facts->forked(child);
@@ -225,10 +225,10 @@ static void take_news(struct mcpx_child *child, const struct mx_warden_news *new
     }
 }
 
-/* An order that the warden has not read any more shows as a reset before its last words do. */
+/* An order that the supervisor has not read any more shows as a reset before its last words do. */
 bool mx_child_run_hear(struct mcpx_child *child)
 {
-    struct mx_warden_news news;
+    struct mx_supervisor_news news;
 
     for (;;) {
         ssize_t got = recv(child->ports[MX_END_CONTROL].fd, &news, sizeof news, MSG_DONTWAIT);
@@ -256,7 +256,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
     }
     uv_poll_stop(poll);
     uv_timer_stop(&child->timer);
-    wait_for_warden(child);
+    wait_for_supervisor(child);
     child->run.gone = true;
     if (child->run.clear)
         finish(child);
@@ -294,7 +294,7 @@ static bool open_ports(struct mcpx_child *child)
     return end == MX_END_COUNT;
 }
 
-/* The loop refused a descriptor. Without its socket the warden kills everything and ends. */
+/* The loop refused a descriptor. Without its socket the supervisor kills everything and ends. */
 static void give_up(struct mcpx_child *child)
 {
     unsigned opened = child->handles;
@@ -312,7 +312,7 @@ static void give_up(struct mcpx_child *child)
         close(port->fd);
         port->fd = -1;
     }
-    wait_for_warden(child);
+    wait_for_supervisor(child);
 }
 
 enum mcpx_err mx_child_run_start(struct mcpx_child *child)

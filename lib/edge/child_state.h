@@ -1,8 +1,8 @@
 /*
  * child_state.h - what a child is made of, for the files that share it, from the highest to the
  * lowest: child.c (what state it is in), child_run.c (one process, from its start to its end),
- * child_pipe.c (pipes and the lines in them), child_warden.c (the process between an owner and its
- * child). A file calls those below it; what happens there is told upwards as a fact.
+ * child_pipe.c (pipes and the lines in them), child_supervisor.c (the process between an owner and
+ * its child). A file calls those below it; what happens there is told upwards as a fact.
  */
 #ifndef EDGE_CHILD_STATE_H
 #define EDGE_CHILD_STATE_H
@@ -16,7 +16,7 @@
 #include <sys/types.h>
 #include <uv.h>
 
-/* ---- child_warden.c, and what a warden and an owner tell each other ---- */
+/* ---- child_supervisor.c, and what a supervisor and an owner tell each other ---- */
 
 /** How long a mark is at most, with its NUL: "MCPX_CHILD=" and sixteen digits. */
 enum { MX_REAP_MARK_SIZE = 32 };
@@ -35,22 +35,22 @@ size_t mx_reap_descendants(pid_t ancestor);
 size_t mx_reap_marked(pid_t session, const char *mark);
 
 /** One byte from the owner. Its end of the connection closing means MX_ORDER_KILL. */
-enum mx_warden_order { MX_ORDER_TERM = 'T', MX_ORDER_KILL = 'K' };
+enum mx_supervisor_order { MX_ORDER_TERM = 'T', MX_ORDER_KILL = 'K' };
 
-/** What a warden tells, in this order; REFUSED takes the place of EXECUTED. */
-enum mx_warden_word {
+/** What a supervisor tells, in this order; REFUSED takes the place of EXECUTED. */
+enum mx_supervisor_word {
     MX_WORD_FORKED,   /* value: process id of the child */
     MX_WORD_EXECUTED, /* the program runs */
-    MX_WORD_REFUSED,  /* value: errno; detail: enum mx_warden_step */
+    MX_WORD_REFUSED,  /* value: errno; detail: enum mx_supervisor_step */
     MX_WORD_ENDED,    /* value: wait status of the child */
-    MX_WORD_CLEAR     /* no descendant is left; the warden ends */
+    MX_WORD_CLEAR     /* no descendant is left; the supervisor ends */
 };
 
 /** Where a start failed. */
-enum mx_warden_step { MX_STEP_PROCESS, MX_STEP_FOLDER, MX_STEP_PROGRAM };
+enum mx_supervisor_step { MX_STEP_PROCESS, MX_STEP_FOLDER, MX_STEP_PROGRAM };
 
 /** One packet to the owner. */
-struct mx_warden_news {
+struct mx_supervisor_news {
     int word;
     int value;
     int detail;
@@ -58,28 +58,28 @@ struct mx_warden_news {
 
 /** The owner's ends and the program's, in the same order. */
 enum mx_child_end {
-    MX_END_CONTROL, /* to the warden: orders out, news in; a SOCK_SEQPACKET socket */
+    MX_END_CONTROL, /* to the supervisor: orders out, news in; a SOCK_SEQPACKET socket */
     MX_END_INPUT,
     MX_END_OUTPUT,
     MX_END_ERRORS,
     MX_END_COUNT
 };
 
-struct mx_warden_task {
+struct mx_supervisor_task {
     char *const *argv;
     char *const *envp;
     const char *cwd;
-    /* The program's ends: they become its descriptors 0, 1 and 2, and the warden's own. */
+    /* The program's ends: they become its descriptors 0, 1 and 2, and the supervisor's own. */
     const int *fds;
     pid_t owner; /* process id of the owner */
 };
 
 /**
- * Is the warden: to be called in a process just forked, with every signal blocked. Starts the
+ * Is the supervisor: to be called in a process just forked, with every signal blocked. Starts the
  * program, waits for orders and for ends, kills and reaps all that descends from the program, ends.
  * Calls nothing that is not safe after a fork in a program with threads.
  */
-_Noreturn void mx_warden_run(const struct mx_warden_task *task);
+_Noreturn void mx_supervisor_run(const struct mx_supervisor_task *task);
 
 /* ---- the child ---- */
 
@@ -93,18 +93,18 @@ struct mx_child_port {
 
 /** One process, from its start until nothing of it is left. */
 struct mx_child_run {
-    pid_t warden; /* process id, to be waited for once the control socket has closed */
-    pid_t pid;    /* 0 until the warden has told */
-    int status;   /* wait status, when `ended` */
+    pid_t supervisor; /* process id, to be waited for once the control socket has closed */
+    pid_t pid;        /* 0 until the supervisor has told */
+    int status;       /* wait status, when `ended` */
     bool ended;
     /* `fault`, `step`: errno and place of a start that failed; fault 0 = it did not. */
     int fault;
     int step;
-    bool clear;  /* its warden has told that nothing is left */
-    bool gone;   /* its warden has ended: there is nobody to give orders to */
+    bool clear;  /* its supervisor has told that nothing is left */
+    bool gone;   /* its supervisor has ended: there is nobody to give orders to */
     bool closed; /* it is killed because its output closed while it lived */
     size_t left; /* processes of it that could not be killed, when that was given up */
-    /* How often its owner has helped the warden, or looked for what is left without one. */
+    /* How often its owner has helped the supervisor, or looked for what is left without one. */
     unsigned rounds;
     uint64_t executed_ms; /* when its program began to run, by uv_now; 0 = it did not */
     /* Entry of the environment that only this child's descendants have. */
@@ -119,7 +119,7 @@ struct mx_child_facts {
     void (*silent)(
         struct mcpx_child *child); /* its output closed; it may be about to end, or not */
     void (*ended)(
-        struct mcpx_child *child); /* it has ended; its warden kills what is left of it */
+        struct mcpx_child *child); /* it has ended; its supervisor kills what is left of it */
     void (*over)(
         struct mcpx_child *child); /* nothing of it is left, and its handles are closed */
 };
@@ -156,13 +156,13 @@ struct mcpx_child {
 enum mcpx_err mx_child_run_start(struct mcpx_child *child);
 
 /**
- * Takes in, as facts, what the warden has said by now; the loop does that as well. True when it
- * has closed its end. There is a warden.
+ * Takes in, as facts, what the supervisor has said by now; the loop does that as well. True when it
+ * has closed its end. There is a supervisor.
  */
 bool mx_child_run_hear(struct mcpx_child *child);
 
-/** Gives the warden an order, if there is one. */
-void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order);
+/** Gives the supervisor an order, if there is one. */
+void mx_child_run_order(struct mcpx_child *child, enum mx_supervisor_order order);
 
 /* child_pipe.c */
 

@@ -20,7 +20,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/fault.h"
-#include "lib/json/decisive.h"
+#include "lib/json/ambiguous.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include "lib/json/scan.h"
@@ -227,7 +227,7 @@ static bool refuse_member(struct mcpx_fault *fault, const char *reason, const ch
 }
 
 /* The member that the walk's is, or is named like; `count` when there is none. */
-static size_t member_at(const struct mcpx_json_walk *walk, const struct mx_decisive *members,
+static size_t member_at(const struct mcpx_json_walk *walk, const struct mx_ambiguous *members,
                         size_t count, enum mx_likeness *likeness)
 {
     size_t i = 0;
@@ -238,8 +238,8 @@ static size_t member_at(const struct mcpx_json_walk *walk, const struct mx_decis
     return i;
 }
 
-bool mx_decisive_find(struct mcpx_slice object, struct mx_decisive *members, size_t count,
-                      struct mcpx_fault *fault)
+bool mx_ambiguous_find(struct mcpx_slice object, struct mx_ambiguous *members, size_t count,
+                       struct mcpx_fault *fault)
 {
     enum mx_likeness likeness;
 

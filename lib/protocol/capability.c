@@ -45,8 +45,8 @@
 #include <stdlib.h>
 
 enum {
-    TEXT_MAX = 28000,     /* bytes of a program's text; compiles to at most twice that */
-    MEMO_PATTERNS_MIN = 4 /* fewer are matched about as fast as a verdict is found */
+    TEXT_MAX = 28000,          /* bytes of a program's text; compiles to at most twice that */
+    DECISIONS_PATTERNS_MIN = 4 /* fewer are matched about as fast as a verdict is found */
 };
 
 static const uint32_t compile_options = PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL |
@@ -103,9 +103,9 @@ static struct mcpx_slice granted_by(struct mcpx_capset *set,
 
 enum { SLOTS = 512 };
 
-static _Thread_local struct mx_memo_slot slots[SLOTS];
+static _Thread_local struct mx_decisions_slot slots[SLOTS];
 
-uint64_t mx_memo_owner(void)
+uint64_t mx_decisions_owner(void)
 {
     static _Atomic uint64_t last;
 
@@ -129,15 +129,15 @@ static uint64_t hash_of(uint64_t owner, struct mcpx_slice text)
     return mx_name_mix(hash, rest);
 }
 
-struct mx_memo_slot *mx_memo_slot(uint64_t owner, struct mcpx_slice text)
+struct mx_decisions_slot *mx_decisions_slot(uint64_t owner, struct mcpx_slice text)
 {
-    if (text.len > MX_MEMO_TEXT_MAX)
+    if (text.len > MX_DECISIONS_TEXT_MAX)
         return NULL;
     return &slots[hash_of(owner, text) % SLOTS];
 }
 
-void mx_memo_keep(struct mx_memo_slot *slot, uint64_t owner, struct mcpx_slice text,
-                  bool verdict)
+void mx_decisions_keep(struct mx_decisions_slot *slot, uint64_t owner, struct mcpx_slice text,
+                       bool verdict)
 {
     slot->owner = owner;
     slot->len = (unsigned char)text.len;
@@ -286,8 +286,8 @@ enum mcpx_err mx_matcher_new(struct mcpx_capset *set, struct mx_matcher **out)
         mx_matcher_free(matcher);
         return err;
     }
-    if (set->grant_count + set->deny_count >= MEMO_PATTERNS_MIN)
-        set->memo = mx_memo_owner();
+    if (set->grant_count + set->deny_count >= DECISIONS_PATTERNS_MIN)
+        set->decisions = mx_decisions_owner();
     *out = matcher;
     return MCPX_OK;
 }
@@ -323,10 +323,11 @@ static int match(struct mcpx_capset *set, const struct mcpx_kind *kind)
 bool mcpx_capset_allows(struct mcpx_capset *set, const struct mcpx_question *question)
 {
     const struct mcpx_kind *kind = question->kind;
-    struct mx_memo_slot *slot = set->memo ? mx_memo_slot(set->memo, kind->text) : NULL;
+    struct mx_decisions_slot *slot =
+        set->decisions ? mx_decisions_slot(set->decisions, kind->text) : NULL;
     int rc;
 
-    if (slot && mx_memo_holds(slot, set->memo, kind->text))
+    if (slot && mx_decisions_holds(slot, set->decisions, kind->text))
         return slot->verdict;
     if (mcpx_kind_is_reserved(kind)) /* rule 8 */
         return false;
@@ -334,7 +335,7 @@ bool mcpx_capset_allows(struct mcpx_capset *set, const struct mcpx_question *que
     set->depends = false;
     rc = match(set, kind);
     if (slot && !set->depends && (rc > 0 || rc == PCRE2_ERROR_NOMATCH))
-        mx_memo_keep(slot, set->memo, kind->text, rc > 0);
+        mx_decisions_keep(slot, set->decisions, kind->text, rc > 0);
     return rc > 0;
 }
 

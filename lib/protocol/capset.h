@@ -21,7 +21,7 @@ struct mcpx_capset {
     struct mx_matcher *matcher;
     /* This set's number among those whose verdicts are remembered; 0 where asking again costs
      * no more than remembering. */
-    uint64_t memo;
+    uint64_t decisions;
     const struct mcpx_question *question; /* what is being asked; set while a match runs */
     bool depends; /* a grant's conditions were looked at during that match */
 };
@@ -80,36 +80,36 @@ enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
                                      const struct mcpx_question *question);
 
 /** Longest kind that is remembered; most are half as long. */
-#define MX_MEMO_TEXT_MAX 118
+#define MX_DECISIONS_TEXT_MAX 118
 
 /** A place for one verdict. Its contents are capability.c's. */
-struct mx_memo_slot {
+struct mx_decisions_slot {
     uint64_t owner; /* 0 = nothing is remembered here */
     unsigned char len;
     bool verdict;
-    char text[MX_MEMO_TEXT_MAX];
+    char text[MX_DECISIONS_TEXT_MAX];
 };
 
 /** A number that no other owner in this process has had or will have; not 0. Any thread. */
-uint64_t mx_memo_owner(void);
+uint64_t mx_decisions_owner(void);
 
 /**
  * The calling thread's place for this text; NULL when the text is too long to be remembered.
  * What else falls on the same place is forgotten when something is kept there, no more: neither
  * a sender's choice of kinds nor chance can make one verdict pass for another.
  */
-struct mx_memo_slot *mx_memo_slot(uint64_t owner, struct mcpx_slice text);
+struct mx_decisions_slot *mx_decisions_slot(uint64_t owner, struct mcpx_slice text);
 
 /** True when the slot holds the verdict on exactly this text, of exactly this owner. */
-static inline bool mx_memo_holds(const struct mx_memo_slot *slot, uint64_t owner,
-                                 struct mcpx_slice text)
+static inline bool mx_decisions_holds(const struct mx_decisions_slot *slot, uint64_t owner,
+                                      struct mcpx_slice text)
 {
     return slot->owner == owner && slot->len == text.len &&
            memcmp(slot->text, text.text, text.len) == 0;
 }
 
-/** Remembers a verdict at the place that mx_memo_slot gave for it. */
-void mx_memo_keep(struct mx_memo_slot *slot, uint64_t owner, struct mcpx_slice text,
-                  bool verdict);
+/** Remembers a verdict at the place that mx_decisions_slot gave for it. */
+void mx_decisions_keep(struct mx_decisions_slot *slot, uint64_t owner, struct mcpx_slice text,
+                       bool verdict);
 
 #endif

@@ -18,7 +18,7 @@ bool mx_build_spend(struct mx_build *build, uint64_t work)
 
 void mx_build_op(struct mx_build *build, enum mx_class class, struct mx_op op)
 {
-    struct mx_program *program = build->program;
+    struct mx_compiled_schema *program = build->program;
     struct mx_op *place;
 
     if (!mx_make_room(&program->ops, program->op_count, &build->op_room, sizeof op)) {
@@ -118,7 +118,7 @@ uint32_t mx_build_count(struct mx_build *build, enum mx_keyword key, uint32_t ot
 
 const struct mx_regex *mx_build_regex(struct mx_build *build, uint32_t node)
 {
-    struct mx_program *program = build->program;
+    struct mx_compiled_schema *program = build->program;
     struct mcpx_slice text = mx_build_text(build, node);
     struct mx_place place = {build->at.document, node};
     struct mx_regex *regex = NULL;

@@ -23,7 +23,7 @@ struct mx_pending {
  * What is wrong with the schema, or that memory ran out, is noted in the library.
  */
 struct mx_build {
-    struct mx_program *program;
+    struct mx_compiled_schema *program;
     struct mx_library *library; /* all documents; units are numbered by place there */
     /* The subschema at hand: where it stands, what each keyword's value is (0: not there). */
     struct mx_place at;

@@ -37,7 +37,7 @@ void mx_build_fini(struct mx_build *build)
 /* Makes the subschema of this number. */
 static void make_unit(struct mx_build *build, size_t number)
 {
-    struct mx_program *program = build->program;
+    struct mx_compiled_schema *program = build->program;
     const struct mx_document *document;
     uint32_t resource;
 
@@ -159,7 +159,7 @@ static void settle_dynamic(struct mx_build *build, struct names *names)
 /* Indexes the values of `enum` and `const`. */
 static void settle_constants(struct mx_build *build)
 {
-    struct mx_program *program = build->program;
+    struct mx_compiled_schema *program = build->program;
     struct mx_tree *tree = &program->constants;
     struct mcpx_slice text;
     void *cut;

@@ -107,8 +107,8 @@ static enum mcpx_err fill_bound(struct mcpx_schema_report *report,
     return fill(report, MCPX_VERDICT_UNKNOWN);
 }
 
-enum mcpx_err mx_evaluate(const struct mx_program *program, const struct mx_subject *subject,
-                          struct mcpx_schema_report *report)
+enum mcpx_err mx_evaluate(const struct mx_compiled_schema *program,
+                          const struct mx_subject *subject, struct mcpx_schema_report *report)
 {
     struct mx_workspace *workspace = workspace_of(report);
     uint32_t scope[MX_RUN_DEPTH + 1];
@@ -191,8 +191,9 @@ enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcp
     return fill(report, MCPX_VERDICT_INVALID);
 }
 
-enum mcpx_err mx_evaluate_text(const struct mx_program *program, struct mcpx_slice text,
-                               bool takes_halves, struct mcpx_schema_report *report)
+enum mcpx_err mx_evaluate_text(const struct mx_compiled_schema *program,
+                               struct mcpx_slice text, bool takes_halves,
+                               struct mcpx_schema_report *report)
 {
     struct mx_subject subject = {NULL, 0, {NULL, 0}, NULL, 0};
     enum mcpx_err err = mx_report_unreadable(report, text, takes_halves);

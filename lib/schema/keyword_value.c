@@ -28,8 +28,8 @@ struct value {
 };
 
 struct choice {
-    const struct mx_program *program; /* whose constants are meant */
-    struct value *values;             /* ascending by hash; `count` of them */
+    const struct mx_compiled_schema *program; /* whose constants are meant */
+    struct value *values;                     /* ascending by hash; `count` of them */
     uint32_t count;
     uint32_t first; /* node of the first one, for the message */
 };

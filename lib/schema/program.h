@@ -14,7 +14,7 @@
 #include <mcpx/schema.h>
 
 struct mx_op;
-struct mx_program;
+struct mx_compiled_schema;
 struct mx_run;
 
 /** No subschema. */
@@ -90,7 +90,7 @@ struct mx_target {
 };
 
 /** A program. */
-struct mx_program {
+struct mx_compiled_schema {
     struct mx_arena arena;
     struct mx_unit *units; /* [0] is the schema itself */
     size_t unit_count;
@@ -104,7 +104,7 @@ struct mx_program {
 };
 
 struct mcpx_schema {
-    struct mx_program program;
+    struct mx_compiled_schema program;
     size_t references;
     size_t bytes;
     enum mcpx_dialect dialect; /* of the options it was made with */
@@ -138,12 +138,13 @@ struct mx_subject {
 };
 
 /** Judges a part of a text and fills the report. Returns as mcpx_schema_validate. */
-enum mcpx_err mx_evaluate(const struct mx_program *program, const struct mx_subject *subject,
-                          struct mcpx_schema_report *report);
+enum mcpx_err mx_evaluate(const struct mx_compiled_schema *program,
+                          const struct mx_subject *subject, struct mcpx_schema_report *report);
 
 /** Indexes a text, judges it, and fills the report. Returns as mcpx_schema_validate. */
-enum mcpx_err mx_evaluate_text(const struct mx_program *program, struct mcpx_slice text,
-                               bool takes_halves, struct mcpx_schema_report *report);
+enum mcpx_err mx_evaluate_text(const struct mx_compiled_schema *program,
+                               struct mcpx_slice text, bool takes_halves,
+                               struct mcpx_schema_report *report);
 
 /** An error in words of ours. */
 static inline struct mcpx_schema_error mx_error(const char *path, const char *keyword,

@@ -21,7 +21,7 @@ struct mx_seen {
 
 /** An evaluation. */
 struct mx_run {
-    const struct mx_program *program;
+    const struct mx_compiled_schema *program;
     const struct mx_tree *tree; /* what is judged; not ambiguous */
     struct mx_arena *scratch;   /* memory, given back as it is no longer needed */
     struct mx_regex_matcher **matcher;

@@ -43,7 +43,7 @@ struct mcpx_schema *mcpx_schema_ref(struct mcpx_schema *schema)
 
 void mcpx_schema_unref(struct mcpx_schema *schema)
 {
-    struct mx_program *program;
+    struct mx_compiled_schema *program;
 
     if (!schema || --schema->references > 0)
         return;
@@ -208,7 +208,7 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
                           struct mcpx_schema **out)
 {
     struct mcpx_schema *schema = (struct mcpx_schema *)calloc(1, sizeof *schema);
-    const struct mx_program *program;
+    const struct mx_compiled_schema *program;
     enum mcpx_err err = MCPX_ENOMEM;
 
     if (!schema)

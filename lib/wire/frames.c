@@ -104,8 +104,8 @@ static enum mx_frames_step begin_data(struct mx_frames *frames)
         begin_message(frames);
     else if (!frames->overlong)
         join(frames);
-    if (!frames->head.final && frames->left < MX_CRUMB_MAX)
-        frames->crumbs++;
+    if (!frames->head.final && frames->left < MX_TINY_FRAME_MAX)
+        frames->tiny_frames++;
     if (frames->overlong)
         return MX_FRAMES_MORE;
     if (!fits(frames)) {

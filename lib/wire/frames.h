@@ -9,7 +9,7 @@
 #include <mcpx/text.h>
 
 /** A frame that is not its message's last and has a shorter body than this is a `crumb`. */
-enum { MX_CRUMB_MAX = 1024 };
+enum { MX_TINY_FRAME_MAX = 1024 };
 
 /**
  * What mx_frames_next found.
@@ -52,7 +52,7 @@ struct mx_frames {
     bool keep_raw;    /* `raw` is wanted */
     size_t keep_size; /* a buffer that has grown beyond this is given back after its message */
     /* Counts frames that cost more than they carry; the caller may set it back. */
-    size_t crumbs;
+    size_t tiny_frames;
 
     /* private: the frame being read */
     const unsigned char *fed, *fed_begin, *fed_end;

@@ -47,11 +47,11 @@ struct mx_tls_room {
 struct mx_tls {
     struct mx_tls_room *room;
     SSL *ssl;
-    bool open;   /* the handshake is done */
-    bool over;   /* nothing may be sealed any more: it has failed, or mx_tls_end was called */
-    bool greedy; /* it has changed its keys too often, and is not read any more */
-    uint64_t renewals; /* how often it has, since the handshake */
-    uint64_t said;     /* bytes that it has said */
+    bool open; /* the handshake is done */
+    bool over; /* nothing may be sealed any more: it has failed, or mx_tls_end was called */
+    bool rekeys_too_often; /* it has changed its keys too often, and is not read any more */
+    uint64_t renewals;     /* how often it has, since the handshake */
+    uint64_t said;         /* bytes that it has said */
     /* Records that were sent with the key in force, and more where the client had it changed. */
     uint64_t sealed;
     const char *failed; /* what was wrong with what it has sent, which is not read any more */
@@ -147,8 +147,8 @@ static void note_message(int ours, int version, int type, const void *message, s
     if (!tls->open || ours || type != SSL3_RT_HANDSHAKE)
         return;
     tls->renewals++;
-    tls->greedy = tls->renewals > RENEWALS_FREE + tls->said / RENEWAL_BYTES;
-    if (tls->greedy)
+    tls->rekeys_too_often = tls->renewals > RENEWALS_FREE + tls->said / RENEWAL_BYTES;
+    if (tls->rekeys_too_often)
         tls->room->in.len = 0; /* OpenSSL reads on by itself as long as there is something */
 }
 
@@ -279,7 +279,7 @@ void mx_tls_open(struct mx_tls *tls, const char *bytes, size_t len, struct mx_tl
     if (!out->failed && !out->ended)
         out->left = room->in;
     room->in = (struct mcpx_slice){NULL, 0}; /* of one that has failed, no other may read it */
-    if (tls->greedy && !out->failed)
+    if (tls->rekeys_too_often && !out->failed)
         out->failed = SSL_is_server(tls->ssl) ? "the client changes its keys too often"
                                               : "the server changes its keys too often";
     if (room->out.failed && !out->failed)

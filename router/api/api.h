@@ -27,8 +27,8 @@ struct api_call {
     /* An object whose members are of the types that the route says; NULL where it says
      * none. */
     json_t *body;
-    struct claimant claimant; /* what it has shown; zeroed on open routes */
-    struct grant *grant;      /* what that earned; NULL on open routes */
+    struct credentials credentials; /* what it has shown; zeroed on open routes */
+    struct grant *grant;            /* what that earned; NULL on open routes */
 };
 
 /**
@@ -141,7 +141,7 @@ enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *be
 
 /**
  * Finds the caller by head and certificate, and by the query of a request for a WebSocket; fills
- * call->claimant and call->grant.
+ * call->credentials and call->grant.
  *
  * topic   absent = any
  *

@@ -70,7 +70,7 @@ static void write_entry(const struct tokens_entry *entry, int64_t wall_ms,
 static void write_connection(const struct api_call *call, const struct peer *peer,
                              struct mcpx_text *out)
 {
-    struct whereabouts where;
+    struct connection_origin where;
     char address[ADDRESS_TEXT_SIZE];
 
     mx_json_begin_object(out, NULL);
@@ -139,7 +139,7 @@ static void add_names(const struct api_call *call, struct register_page *page)
     for (size_t i = 0; i < changes->count; i++)
         add_name(page, changes->all[i]->identity);
     while ((peer = hub_peer_after(call->api->hub, peer)) != NULL)
-        if (!peer_is_condemned(peer))
+        if (!peer_is_disconnected(peer))
             add_name(page, peer_grant(peer)->identity);
     settle(page);
 }
@@ -177,7 +177,7 @@ static void write_connections(const struct api_call *call, struct mcpx_slice nam
 
     mx_json_begin_array(out, "connections");
     while ((peer = hub_peer_of(call->api->hub, name, peer)) != NULL)
-        if (!peer_is_condemned(peer) && connections++ < CONNECTIONS_SHOWN &&
+        if (!peer_is_disconnected(peer) && connections++ < CONNECTIONS_SHOWN &&
             out->len < SHOWN_MAX)
             write_connection(call, peer, out);
     mx_json_end_array(out);

@@ -84,7 +84,7 @@ void api_ticket(const struct api_call *call, struct http_reply *reply)
 
     if (!grant)
         return;
-    if (!call->claimant.bearer.text)
+    if (!call->credentials.bearer.text)
         bind_to_certificate(&grant);
     err = grant ? tickets_issue(call->api->tickets, grant, topic, call->now, &ticket)
                 : MCPX_ENOMEM;
@@ -151,11 +151,11 @@ static enum mcpx_err renew_all(const struct api_call *call, struct renewing *ren
     if (old.text &&
         EVP_Digest(old.text, old.len, renewing->old, NULL, EVP_sha256(), NULL) != 1)
         return MCPX_ENOMEM;
-    while (!err && (peer = orders_next_peer(call->api->hub, identity, renewing->topic,
-                                            peer)) != NULL) {
+    while (!err && (peer = change_plans_next_peer(call->api->hub, identity, renewing->topic,
+                                                  peer)) != NULL) {
         if (!is_meant(renewing, peer))
             continue;
-        err = hub_regrant_quietly(call->api->hub, peer, renewing->grant, call->now);
+        err = hub_update_grants_quietly(call->api->hub, peer, renewing->grant, call->now);
         mx_json_add_item(&renewing->found, peer_id(peer));
     }
     return err || !renewing->found.failed ? err : MCPX_ENOMEM;
@@ -194,7 +194,7 @@ void api_renew(const struct api_call *call, struct http_reply *reply)
                                 .replaces = api_string(call, "replaces")};
 
     /* A connection that shows no certificate would not end with that of the request. */
-    if (call->claimant.bearer.text)
+    if (call->credentials.bearer.text)
         renewing.grant = api_grant_in(call, renewing.topic, reply);
     else
         http_reply_fail(reply, MCPX_ETOKEN,

@@ -1,7 +1,7 @@
 /*
  * api_change.c - POST and DELETE below /admin/participants/{id}: reads an order, has it decided
- * (router/policy/identity/orders.h), answers, and tells log and audit. A preview ends before it is
- * in force.
+ * (router/policy/identity/change_plans.h), answers, and tells log and audit. A preview ends before
+ * it is in force.
  */
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
@@ -14,7 +14,7 @@
 static const json_int_t until_most_s = INT64_C(3155760000);
 
 /* What is asked. Slices borrow from request and body. */
-struct wish {
+struct change_request {
     struct change_act act;
     struct grant_list add, remove;
     int64_t until_ms; /* wall clock; 0 = not given */
@@ -68,7 +68,8 @@ static bool read_until(const json_t *value, int64_t wall_ms, int64_t *out,
         "until must be a date like 2026-12-31T23:59:59Z, or seconds from now");
 }
 
-static bool read_wish(const struct api_call *call, struct wish *wish, struct http_reply *reply)
+static bool read_wish(const struct api_call *call, struct change_request *wish,
+                      struct http_reply *reply)
 {
     const json_t *body = call->body;
 
@@ -128,8 +129,8 @@ static void add_warning(const char *what, struct mcpx_slice pattern, struct mcpx
         mx_json_add_item(out, mcpx_text_view(&warning));
 }
 
-static enum mcpx_err write_outcome(const struct wish *wish, const struct outcome *outcome,
-                                   struct mcpx_text *out)
+static enum mcpx_err write_outcome(const struct change_request *wish,
+                                   const struct change_result *outcome, struct mcpx_text *out)
 {
     const struct change_act *act = &wish->act;
     const struct mcpx_capset *set = outcome->after->capset;
@@ -184,7 +185,7 @@ static void tell_pattern(const struct api_call *call, const struct change_act *a
 }
 
 /* Tells and counts each pattern that was given or taken away. */
-static void tell_all(const struct api_call *call, const struct wish *wish,
+static void tell_all(const struct api_call *call, const struct change_request *wish,
                      const struct changed *changed)
 {
     const struct change_act *act = &wish->act;
@@ -211,7 +212,7 @@ static void tell_all(const struct api_call *call, const struct wish *wish,
 /* ---- carried out ---- */
 
 /* The audit has its lines before those of what is allowed by them. */
-static enum mcpx_err commit(const struct api_call *call, const struct wish *wish,
+static enum mcpx_err commit(const struct api_call *call, const struct change_request *wish,
                             struct changed *draft, struct mcpx_text *out)
 {
     const struct realm realm = api_realm(call->api);
@@ -221,26 +222,27 @@ static enum mcpx_err commit(const struct api_call *call, const struct wish *wish
     if (err)
         return err;
     tell_all(call, wish, changes_find(realm.changes, act->identity, act->topic));
-    mx_json_add_number(out, "connections",
-                       (int64_t)orders_regrant(&realm, act->identity, act->topic, call->now));
+    mx_json_add_number(
+        out, "connections",
+        (int64_t)change_plans_update_grants(&realm, act->identity, act->topic, call->now));
     return MCPX_OK;
 }
 
-static void change(const struct api_call *call, const struct wish *wish,
+static void change(const struct api_call *call, const struct change_request *wish,
                    const struct grant *own, struct http_reply *reply)
 {
     const struct realm realm = api_realm(call->api);
-    const struct change_order order = {.act = wish->act,
-                                       .add = wish->add.grants,
-                                       .add_count = wish->add.count,
-                                       .remove = wish->remove.deny,
-                                       .remove_count = wish->remove.deny_count,
-                                       .until_ms = wish->until_ms,
-                                       .longest_ms = call->api->config->grant_max_ms,
-                                       .giver = own->capset};
-    struct outcome outcome = {.before = NULL};
+    const struct change_plan order = {.act = wish->act,
+                                      .add = wish->add.grants,
+                                      .add_count = wish->add.count,
+                                      .remove = wish->remove.deny,
+                                      .remove_count = wish->remove.deny_count,
+                                      .until_ms = wish->until_ms,
+                                      .longest_ms = call->api->config->grant_max_ms,
+                                      .giver = own->capset};
+    struct change_result outcome = {.before = NULL};
     mx_scoped_text why = {0};
-    enum mcpx_err err = orders_decide(&realm, &order, &outcome, &why);
+    enum mcpx_err err = change_plans_decide(&realm, &order, &outcome, &why);
 
     if (!err)
         err = write_outcome(wish, &outcome, &reply->body);
@@ -249,12 +251,12 @@ static void change(const struct api_call *call, const struct wish *wish,
     mx_json_end_object(&reply->body);
     if (err)
         http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);
-    outcome_fini(&outcome);
+    change_result_fini(&outcome);
 }
 
 void api_change(const struct api_call *call, struct http_reply *reply)
 {
-    struct wish wish = {.until_ms = 0};
+    struct change_request wish = {.until_ms = 0};
     struct grant *own = NULL;
 
     if (api_target(call, &wish.act, reply) && read_wish(call, &wish, reply))
@@ -277,7 +279,7 @@ struct kick {
     const struct api_call *call;
     struct change_act act; /* without a topic: in all topics that the caller reaches */
     /* As it was before anything was done, and the same in all topics. */
-    struct standing standing;
+    struct change_target target;
     bool preview, has_for;
     size_t for_s;     /* how long it is kept out, if `has_for`; 0 = it is let in again */
     int64_t until_ms; /* until when it is kept out */
@@ -312,7 +314,7 @@ static bool reaches(void *reach, struct mcpx_slice topic)
         return mcpx_slice_equal(kick->act.topic, topic);
     own = api_grant_in(call, topic, &ignored);
     reached = own && authority_has(own->capset, "admin/kick", call->now.wall_ms) &&
-              !orders_refuse(own->capset, kick->standing, call->now.wall_ms);
+              !change_plans_refuse(own->capset, kick->target, call->now.wall_ms);
     grant_unref(own);
     return reached;
 }
@@ -332,7 +334,7 @@ static bool keep_out(struct kick *kick, struct http_reply *reply)
 {
     struct changes *changes = kick->call->api->changes;
     int64_t wall_ms = kick->act.wall_ms;
-    const struct change_order order = {
+    const struct change_plan order = {
         .act = kick->act, .bars = true, .until_ms = wall_ms + (int64_t)kick->for_s * 1000};
     struct changed *draft = NULL;
     mx_scoped_text why = {0};
@@ -356,15 +358,15 @@ static void end_connections(struct kick *kick)
     const struct http_api *api = kick->call->api;
     struct peer *peer = NULL;
 
-    while ((peer = orders_next_peer(api->hub, kick->act.identity, kick->act.topic, peer)) !=
-           NULL) {
+    while ((peer = change_plans_next_peer(api->hub, kick->act.identity, kick->act.topic,
+                                          peer)) != NULL) {
         if (!reaches(kick, peer_topic_name(peer)))
             continue;
         kick->connections++;
         if (kick->preview)
             continue;
         tell_kick(kick, peer_id(peer), peer_topic_name(peer));
-        hub_condemn(api->hub, peer, MCPX_EKICKED, kick->call->now);
+        hub_disconnect(api->hub, peer, MCPX_EKICKED, kick->call->now);
     }
 }
 
@@ -413,8 +415,8 @@ static bool may_kick(struct kick *kick, struct http_reply *reply)
     bool may = own && api_may(call, own, "admin/kick", reply);
 
     if (may) {
-        kick->standing = orders_standing(&realm, &kick->act);
-        refusal = orders_refuse(own->capset, kick->standing, call->now.wall_ms);
+        kick->target = change_plans_target(&realm, &kick->act);
+        refusal = change_plans_refuse(own->capset, kick->target, call->now.wall_ms);
     }
     if (refusal)
         http_reply_fail(reply, MCPX_ECAPABILITY, refusal);

@@ -76,7 +76,7 @@ const char *api_read_wishes(const struct api_call *call)
 /* A ticket is worth what the token or certificate it was issued for is worth now. */
 static enum mcpx_err redeem(struct api_call *call, struct mcpx_slice topic)
 {
-    const struct mcpx_slice named = call->claimant.named;
+    const struct mcpx_slice named = call->credentials.named;
     struct grant *issued = NULL;
     enum mcpx_err err = tickets_redeem(call->api->tickets, api_param(call, "ticket")->value,
                                        topic, call->now, &issued);
@@ -84,7 +84,7 @@ static enum mcpx_err redeem(struct api_call *call, struct mcpx_slice topic)
     if (!err && issued->needs_certificate && !named.text)
         err = MCPX_ETOKEN;
     if (!err)
-        err = tokens_rejudge(call->api->config->tokens, grant_base(issued), topic, call->now,
+        err = tokens_recheck(call->api->config->tokens, grant_base(issued), topic, call->now,
                              &call->grant);
     if (!err && named.text && !mcpx_slice_equal(named, call->grant->identity))
         err = MCPX_ETOKEN; /* it is of somebody else */
@@ -99,22 +99,22 @@ static enum mcpx_err redeem(struct api_call *call, struct mcpx_slice topic)
 enum mcpx_err api_find_grant(struct api_call *call, struct mcpx_slice topic)
 {
     const struct http_request *request = call->request;
-    struct claimant *claimant = &call->claimant;
+    struct credentials *credentials = &call->credentials;
 
-    claimant->named = request->named;
+    credentials->named = request->named;
     if (request->caller)
-        claimant->signature = &request->caller->signature;
-    if (http_bearer(request->authorization, &claimant->bearer) != MCPX_OK)
+        credentials->signature = &request->caller->signature;
+    if (http_bearer(request->authorization, &credentials->bearer) != MCPX_OK)
         return MCPX_ETOKEN;
-    if (request->join && !claimant->bearer.text) {
+    if (request->join && !credentials->bearer.text) {
         if (api_param(call, "ticket")->value.text)
             return redeem(call, topic);
         if (call->api->config->query_token)
-            claimant->bearer = api_param(call, "token")->value;
+            credentials->bearer = api_param(call, "token")->value;
     }
-    if (claimant->bearer.len == 0 && !claimant->named.text)
+    if (credentials->bearer.len == 0 && !credentials->named.text)
         return MCPX_ETOKEN;
-    return tokens_ask(call->api->config->tokens, claimant, topic, call->now, &call->grant);
+    return tokens_ask(call->api->config->tokens, credentials, topic, call->now, &call->grant);
 }
 
 /* ---- who is refused ---- */
@@ -187,7 +187,7 @@ struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
     const struct http_api *api = call->api;
     struct grant *grant = NULL;
     enum mcpx_err err =
-        tokens_rejudge(api->config->tokens, call->grant, topic, call->now, &grant);
+        tokens_recheck(api->config->tokens, call->grant, topic, call->now, &grant);
 
     if (!err)
         err = changes_admit(api->changes, topic, call->now.wall_ms, &grant);

@@ -356,8 +356,9 @@ static bool check_rate(const struct api_call *call, struct http_reply *reply)
     int64_t wait_ms = 0;
 
     if (call->grant && !request->again)
-        wait_ms = gate_knows(call->api->gate, request->from, caller ? caller->looks : 0,
-                             call->grant->identity, call->now);
+        wait_ms =
+            rate_limits_knows(call->api->rates, request->from, caller ? caller->looks : 0,
+                              call->grant->identity, call->now);
     if (wait_ms > 0) {
         hub_note_cap(call->api->hub, CAP_REQUESTS);
         api_refuse(call, MCPX_EREQUESTS, reply);
@@ -465,8 +466,8 @@ void http_answer(const struct http_api *api, const struct http_request *request,
     else
         dispatch(&call, reply);
     if (call.grant && !request->join)
-        gate_charge(api->gate, call.grant->identity, (work_ns(api) - began_ns) / HTTP_WORK_NS,
-                    now);
+        rate_limits_charge(api->rates, call.grant->identity,
+                           (work_ns(api) - began_ns) / HTTP_WORK_NS, now);
     grant_unref(call.grant);
     json_decref(call.body);
 }

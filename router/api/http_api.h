@@ -5,13 +5,13 @@
 #ifndef EDGE_HTTP_API_H
 #define EDGE_HTTP_API_H
 
-#include "router/http/gate.h"
 #include "router/http/http_reply.h"
+#include "router/http/rate_limits.h"
 #include "router/hub/hub.h"
 #include "router/hub/topic/query.h"
 #include "router/policy/config/config.h"
+#include "router/policy/identity/change_plans.h"
 #include "router/policy/identity/jwt.h"
-#include "router/policy/identity/orders.h"
 #include "router/policy/identity/tickets.h"
 #include "router/process/process.h"
 #include "router/store/audit/audit_chain.h"
@@ -35,7 +35,7 @@ struct http_request {
     /* Value of the Authorization header; absent when there was none. */
     struct mcpx_slice authorization;
     struct mcpx_slice origin; /* value of the Origin header, likewise */
-    /* Whom its certificate stands for (struct claimant); `shown` are the names in it. */
+    /* Whom its certificate stands for (struct credentials); `shown` are the names in it. */
     struct mcpx_slice named;
     struct mcpx_slice shown;
     struct mcpx_slice body; /* empty when there was none */
@@ -70,7 +70,7 @@ struct disk_figures {
 };
 
 /** Where a connection comes from, and since when it is there: wall clock. */
-struct whereabouts {
+struct connection_origin {
     struct address from;
     int64_t since_ms;
 };
@@ -98,7 +98,7 @@ struct http_api {
     const struct config *config;
     struct tickets *tickets;
     struct changes *changes;
-    struct gate *gate; /* charges those who ask; NULL = nobody is charged */
+    struct rate_limits *rates; /* charges those who ask; NULL = nobody is charged */
     struct mcpx_now started;
     uint64_t log_lost; /* lines (log.h) */
     /* For the metrics, as `turns` of the loop; NULL = they say nothing of it. */
@@ -115,20 +115,20 @@ struct http_api {
     /* Is told what an administrator has done. */
     void (*tell)(void *context, const struct audit_note *note, struct mcpx_now now);
     /* Asks who gave `owner` to hub_admit. */
-    void (*locate)(const void *owner, struct whereabouts *out);
+    void (*locate)(const void *owner, struct connection_origin *out);
     /* Ends those who wait to come in, and says how many. */
     size_t (*turn_away)(void *context, const struct removal *removal);
     void *context; /* for `tell` and `turn_away`; all three functions may be NULL */
 };
 
-/** Where rights come from, for orders.h. */
+/** Where rights come from, for change_plans.h. */
 static inline struct realm api_realm(const struct http_api *api)
 {
     return (struct realm){api->hub, api->config->tokens, api->changes};
 }
 
 /**
- * Who asks with a good token is charged for it (gate.h): one request, and one more for each
+ * Who asks with a good token is charged for it (rate_limits.h): one request, and one more for each
  * HTTP_WORK_NS of processor time that the answer has taken.
  */
 enum { HTTP_WORK_NS = 250000 };

@@ -6,8 +6,8 @@
 #include "router/connection/bounds.h"
 
 #include "lib/base/ident.h"
-#include "lib/edge/alarm.h"
 #include "lib/edge/file.h"
+#include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/tls.h"
 #include "router/connection/edge.h"
@@ -16,7 +16,7 @@
 #include "router/policy/identity/tokens_make.h"
 #include "router/process/process.h"
 #include "router/store/audit/audit_writer.h"
-#include "router/store/commit/belt.h"
+#include "router/store/commit/work_queue.h"
 #include "router/store/sqlite/sqlite_schema.h"
 
 #include <errno.h>
@@ -116,8 +116,9 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
     if (config->tls.wanted)
         write_bound("bytes that TLS takes of one connection", TLS_BYTES, "", UINT64_MAX, out);
     write_bound("unused tickets", TICKETS_MAX, "participant", config->tickets_each, out);
-    write_bound("connection attempts per second", config->connects_per_s * GATE_ALL_SHARES,
-                "address", config->connects_per_s, out);
+    write_bound("connection attempts per second",
+                config->connects_per_s * RATE_LIMITS_ALL_SHARES, "address",
+                config->connects_per_s, out);
     write_bound("requests per minute of one participant", config->requests_per_minute, "",
                 UINT64_MAX, out);
 }
@@ -170,14 +171,14 @@ static void write_need(const char *what, uint64_t need, uint64_t there, const ch
     mcpx_text_puts(out, "\n");
 }
 
-void bounds_write_needs(const struct config *config, const struct means *means,
+void bounds_write_needs(const struct config *config, const struct machine_limits *machine,
                         struct mcpx_text *out)
 {
     const struct hub_config *hub = &config->hub;
     uint64_t connections = hub->connections_max ? hub->connections_max : CONNECTIONS_UNLIMITED;
     bool is_signed = config->tokens && jwt_ring_count(tokens_ring(config->tokens)) > 0;
     const struct part parts[] = {
-        {"the program and its configuration", means->taken},
+        {"the program and its configuration", machine->taken},
         {"logs", hub->log_bytes},
         {"messages on their way",
          2 * bounds_buffers(config) + DEFERRED_MAX + (hub->gated ? hub->pending_bytes : 0)},
@@ -192,9 +193,9 @@ void bounds_write_needs(const struct config *config, const struct means *means,
 
     for (size_t i = 0; i < count; i++)
         memory += parts[i].bytes;
-    write_need("bytes of memory", memory, means->memory, "lower limits.log_bytes", out);
+    write_need("bytes of memory", memory, machine->memory, "lower limits.log_bytes", out);
     write_parts(parts, count, out);
-    write_need("file descriptors", bounds_descriptors(config), means->descriptors,
+    write_need("file descriptors", bounds_descriptors(config), machine->descriptors,
                "raise LimitNOFILE= or ulimit -n, or lower limits.connections", out);
 }
 

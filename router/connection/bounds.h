@@ -24,7 +24,7 @@ uint64_t bounds_descriptors(const struct config *config);
 size_t bounds_room(uint64_t descriptors);
 
 /** What there is. */
-struct means {
+struct machine_limits {
     uint64_t memory;      /* as machine_memory says */
     uint64_t descriptors; /* that this process may have; 0 = not known */
     uint64_t taken;       /* memory of this process, with the configuration read */
@@ -34,7 +34,7 @@ struct means {
  * Appends what all bounds together come to, what there is of it, and what takes how much of the
  * memory: three lines for --check. After bounds_settle.
  */
-void bounds_write_needs(const struct config *config, const struct means *means,
+void bounds_write_needs(const struct config *config, const struct machine_limits *machine,
                         struct mcpx_text *out);
 
 /** Appends the bounds, a line each, for --check. After bounds_settle. */

@@ -6,7 +6,7 @@
 #include "router/connection/connection.h"
 
 #include "lib/wire/tls.h"
-#include "router/connection/turn.h"
+#include "router/connection/loop_budget.h"
 
 #include <libwebsockets.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
         .side = MX_FROM_CLIENT, .max = bounds_message(edge->config), .keep_size = KEEP_MAX};
     list_init(&connection->in_welcoming);
     list_init(&connection->in_full);
-    list_init(&connection->in_unfinished);
+    list_init(&connection->in_incomplete);
     list_init(&connection->in_waiting);
     list_init(&connection->in_joining);
     list_init(&connection->in_leaving);
@@ -91,7 +91,7 @@ static void set_state(struct connection *connection, enum connection_state state
     list_remove(&connection->in_leaving);
     if (state == LEAVING)
         list_append(&connection->edge->leaving, &connection->in_leaving);
-    unfinished_end(connection);
+    incomplete_end(connection);
     connection->state = state;
 }
 
@@ -103,7 +103,7 @@ void connection_depart(struct connection *connection, int code, struct mcpx_slic
 
     if (!peer)
         return;
-    if (peer_is_condemned(peer)) {
+    if (peer_is_disconnected(peer)) {
         code = mcpx_error_close(peer_close_err(peer));
         reason = mcpx_error_wire(peer_close_err(peer));
     } else if (payload.len > CODE_LEN) {
@@ -115,9 +115,9 @@ void connection_depart(struct connection *connection, int code, struct mcpx_slic
         log_left_out(connection));
     list_remove(&connection->in_welcoming);
     list_remove(&connection->in_joining);
-    unfinished_end(connection);
+    incomplete_end(connection);
     connection->peer = NULL;
-    hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, edge_now(connection->edge));
+    hub_leave(connection->edge->hub, peer, MCPX_ECLOSED, edge_now(connection->edge));
 }
 
 void connection_free(struct connection *connection)
@@ -129,7 +129,7 @@ void connection_free(struct connection *connection)
     list_remove(&connection->in_all);
     edge->count--;
     wire_drop(connection);
-    turn_drop(connection);
+    loop_budget_drop(connection);
     mx_frames_fini(&connection->frames);
     mx_tls_free(connection->tls);
     mcpx_text_fini(&connection->proxy_head);
@@ -176,7 +176,7 @@ void connection_join(struct connection *connection, struct peer *peer)
 
 void connection_wait(struct connection *connection)
 {
-    set_state(connection, GUEST);
+    set_state(connection, PENDING_CONNECTION);
 }
 
 void connection_answered(struct connection *connection)
@@ -184,7 +184,7 @@ void connection_answered(struct connection *connection)
     if (connection->state == DEAD)
         return;
     set_state(connection, ANSWERED);
-    turn_release(connection);
+    loop_budget_release(connection);
     connection->deadline_ms = edge_now(connection->edge).mono_ms + ANSWER_MS;
 }
 
@@ -193,7 +193,7 @@ void connection_leave(struct connection *connection, int64_t wait_ms)
     if (connection->state == DEAD)
         return;
     set_state(connection, LEAVING);
-    turn_release(connection);
+    loop_budget_release(connection);
     connection->deadline_ms = edge_now(connection->edge).mono_ms + wait_ms;
 }
 
@@ -203,7 +203,7 @@ void connection_kill(struct connection *connection)
 
     set_state(connection, DEAD);
     wire_drop(connection);
-    turn_drop(connection);
+    loop_budget_drop(connection);
     connection->deadline_ms = edge_now(edge).mono_ms + KILL_AGAIN_MS;
     if (connection->peer)
         peer_stall(connection->peer); /* nothing is to be written to it any more */
@@ -211,9 +211,9 @@ void connection_kill(struct connection *connection)
     edge->wake_lws = true;
 }
 
-void connection_locate(const void *connection, struct whereabouts *out)
+void connection_locate(const void *connection, struct connection_origin *out)
 {
     const struct connection *const own = connection;
 
-    *out = (struct whereabouts){own->from, own->since_ms};
+    *out = (struct connection_origin){own->from, own->since_ms};
 }

@@ -20,12 +20,12 @@ struct lws;
 /**
  * UNAUTHENTICATED   speaks HTTP and was not answered yet
  * ANSWERED          was answered over HTTP: nothing it sends counts any more
- * GUEST             a WebSocket whose participant waits to be let in
+ * PENDING_CONNECTION             a WebSocket whose participant waits to be let in
  * MEMBER            a WebSocket with a peer in the hub
  * LEAVING           a close frame was written or received: nothing it sends counts any more
  * DEAD              libwebsockets was told to destroy it
  */
-enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD };
+enum connection_state { UNAUTHENTICATED, ANSWERED, PENDING_CONNECTION, MEMBER, LEAVING, DEAD };
 
 /* What a round of fan-out reads of each connection stands first, in one cache line. */
 
@@ -36,7 +36,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * full           the socket takes no more; `unsent` has the rest
  * finished       nothing more will be written (wire_finish)
  * bodiless       the request is HEAD
- * held           nothing is read from it (turn_hold)
+ * held           nothing is read from it (loop_budget_hold)
  * replaces       it takes the place of another one, once its join is stored
  * ended          the client has said that it says nothing more
  * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
@@ -50,7 +50,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * exchange       the HTTP request that is on its way; NULL else
  * waiter         while it waits for the hub; NULL else
  * signing        while the signature of its token is verified; NULL else
- * looks          what its address was charged for looking at it (gate_looks); 0 when it was not
+ * looks          what its address was charged for a look at it (rate_limits_looks); 0 without
  * is_refused     it has shown no good credential, and is told so at its deadline
  * in_joining     link in edge->joining
  * in_leaving     link in edge->leaving
@@ -61,8 +61,8 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * unsent_counted how much of edge->unsent is its memory
  * took_ms        when the kernel last took any of it, or it began to be kept
  * progress       bytes of an answer that were taken since its deadline was last moved
- * deferred       what was read and waits for a later turn (turn.h); in edge->waiting while it
- *                may go on
+ * deferred       what was read and waits for a later iteration (loop_budget.h); in edge->waiting
+ *                while it may go on
  * opened         how much of it was sealed by TLS and no longer is: the beginning
  * deferred_counted   how much of edge->deferred is its memory
  * message_size   how much of edge->unfinished is the memory of an unfinished message
@@ -92,11 +92,11 @@ struct connection {
     uint64_t looks;
     struct link in_joining, in_leaving;
     struct mx_frames frames;
-    size_t extras;
+    size_t extra_charge;
     struct mcpx_text unsent;
     size_t unsent_at, unsent_counted, progress;
     int64_t took_ms;
-    struct link in_full, in_unfinished, in_waiting;
+    struct link in_full, in_incomplete, in_waiting;
     struct mcpx_text deferred;
     size_t opened, deferred_counted;
     size_t message_size;
@@ -158,7 +158,7 @@ void connection_leave_place(struct connection *connection);
 const char *connection_remote(const struct connection *connection);
 
 /** Where a connection, given to hub_admit, comes from and since when. */
-void connection_locate(const void *connection, struct whereabouts *out);
+void connection_locate(const void *connection, struct connection_origin *out);
 
 /** It becomes a member: `peer` is its end in the hub. Its welcome waits WELCOME_DELAY_MS. */
 void connection_join(struct connection *connection, struct peer *peer);
@@ -226,16 +226,16 @@ void wire_drop(struct connection *connection);
  * When all of them together take more than bounds_buffers, the participant that holds most loses
  * the one that it began first, and with it that connection (1008).
  */
-void unfinished_count(struct connection *connection);
+void incomplete_count(struct connection *connection);
 
 /**
  * No message of this connection is unfinished any more; the memory of one that was is freed,
  * counted or not, and what is left of it is thrown away as it comes.
  */
-void unfinished_end(struct connection *connection);
+void incomplete_end(struct connection *connection);
 
-/** Condemns the connection when its message takes too long. */
-void unfinished_watch(struct connection *connection, struct mcpx_now now);
+/** Disconnects the connection when its message takes too long. */
+void incomplete_watch(struct connection *connection, struct mcpx_now now);
 
 /* ---- connections that a proxy makes for others ---- */
 

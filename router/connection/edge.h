@@ -7,7 +7,7 @@
 #include "router/api/http_api.h"
 #include "router/connection/errand.h"
 #include "router/connection/tls_files.h"
-#include "router/http/gate.h"
+#include "router/http/rate_limits.h"
 #include "router/process/log.h"
 #include "router/process/process.h"
 #include "router/store/commit/stage.h"
@@ -53,10 +53,10 @@ struct lws_vhost;
  * LEAVE_MS              how long a peer may take to answer a close frame
  * FULL_LEAVE_MS         the same for one that has stopped reading and has to catch up first
  * TICK_MS               longest wait of the housekeeping timer
- * UNFINISHED_MS         how long a message may take from its first piece to its last
+ * INCOMPLETE_MS         how long a message may take from its first piece to its last
  * BUFFERS_MAX           memory of all messages that have begun to arrive, of everybody together; as
  *                       much again of all that sockets have not taken yet (bounds_buffers)
- * DEFERRED_MAX          memory of all that was read and waits for its turn (turn.h)
+ * DEFERRED_MAX          memory of all that was read and waits for its turn (loop_budget.h)
  * MESSAGE_MOST          the largest message there can be: sizes in a topic's log have 32 bits
  * TLS_BYTES             what TLS takes of one connection: its state, measured as 16 KiB, and in
  *                       turn a chain of certificates or a record that is not whole
@@ -73,7 +73,7 @@ enum {
     LEAVE_MS = 5000,
     FULL_LEAVE_MS = 30000,
     TICK_MS = 1000,
-    UNFINISHED_MS = 30000,
+    INCOMPLETE_MS = 30000,
     BUFFERS_MAX = 64 << 20,
     DEFERRED_MAX = 64 << 20,
     MESSAGE_MOST = 512 << 20,
@@ -91,7 +91,7 @@ struct listener {
 };
 
 /**
- * Those who wait for the hub (turn.h).
+ * Those who wait for the hub (loop_budget.h).
  *
  * asking     how many of them, from the first on, are still to be asked
  */
@@ -127,7 +127,7 @@ struct edge {
     struct hub *hub;
     struct http_api api; /* owns `tickets`, `changes` and `gate` */
     struct process process;
-    struct manager manager;
+    struct systemd_notify notify;
     struct lws_context *lws;
     struct lws_vhost *vhost;
     struct listener *listeners;
@@ -135,13 +135,13 @@ struct edge {
     struct link all, welcoming, leaving, strangers;
     struct mx_holders unauthenticated;
     size_t count, room;
-    /* Bytes of memory that unfinished messages take, by participant; in unfinished_all the
+    /* Bytes of memory that unfinished messages take, by participant; in incomplete_all the
      * connections they belong to, that began first first. */
-    struct mx_holders unfinished;
+    struct mx_holders incomplete;
     /* Bytes of memory that sockets have not taken yet; in full the connections they belong to,
      * the one that took bytes last at the end. */
     size_t unsent;
-    struct link unfinished_all, full, waiting;
+    struct link incomplete_all, full, waiting;
     size_t deferred;
     /* Counts loop turns; the time that those have cost in this one whom nobody in the hub
      * stands behind. */
@@ -157,18 +157,18 @@ struct edge {
     /* Those who wait for the hub; how many of each participant wait to be let in; members whose
      * join is not stored yet, in the order in which it was accepted. */
     struct waiters waiters;
-    struct mx_holders guests;
+    struct mx_holders pending_connections;
     struct link joining;
     struct disk_watch disks;      /* asks how much room there is */
     struct signatures signatures; /* those of tokens that are being verified */
     struct key_watch keys;        /* who reads the files with public keys again */
     /* `reload`, `generation`: who reads the configuration again (reload.c), and how often
      * another one came into force, or other revocation lists: connections know under which they
-     * were judged (rejudge.c). */
+     * were judged (recheck.c). */
     struct reload *reload;
     uint64_t generation;
     uint64_t remind_before; /* who was judged before that generation is told of limits again */
-    bool deaf; /* members are not read, because nothing that they say can be taken */
+    bool reads_paused; /* members are not read, because nothing that they say can be taken */
     uv_prepare_t round;
     uv_idle_t busy;
     uv_timer_t tick, welcome, reopen;

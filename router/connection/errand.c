@@ -6,7 +6,7 @@
  */
 #include "router/connection/errand.h"
 
-#include "router/connection/turn.h"
+#include "router/connection/loop_budget.h"
 
 #include <stdlib.h>
 
@@ -147,7 +147,7 @@ static bool take_verified(struct edge *edge)
         connection->signing = NULL;
         *signing->of = signing->signature;
         signing->signature = (struct jwt_signature){.count = 0};
-        turn_release(connection);
+        loop_budget_release(connection);
         signing->go_on(connection);
     }
     end_signing(signing);
@@ -196,7 +196,7 @@ bool signatures_ask(struct connection *connection, struct jwt_signature *signatu
     mx_buckets_spend(&signatures->shares, address, signing->signature.count,
                      signatures->tried);
     connection->signing = signing;
-    turn_hold(connection);
+    loop_budget_hold(connection);
     list_init(&signing->link);
     stand_in_line(signatures, signing);
     (void)errand_ask(connection->edge, &signatures->errand);

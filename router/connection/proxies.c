@@ -37,10 +37,11 @@ static bool take_origin(struct connection *connection, struct address whole)
         connection_kill(connection);
         return false;
     }
-    if (gate_admits(edge->api.gate, connection->from, edge_now(edge)))
+    if (rate_limits_admits(edge->api.rates, connection->from, edge_now(edge)))
         return true;
-    connection->looks = carries_none(connection) ? GATE_TLS_LOOK : 1;
-    if (gate_looks(edge->api.gate, connection->from, connection->looks, edge_now(edge)))
+    connection->looks = carries_none(connection) ? RATE_LIMITS_TLS_LOOK : 1;
+    if (rate_limits_looks(edge->api.rates, connection->from, connection->looks,
+                          edge_now(edge)))
         return true;
     refusal_note_attempt(edge, connection->from, connection_remote(connection));
     if (carries_none(connection))

@@ -12,7 +12,7 @@
 #include "lib/base/scoped.h"
 #include "router/api/api.h"
 #include "router/connection/connection.h"
-#include "router/connection/turn.h"
+#include "router/connection/loop_budget.h"
 #include "router/http/http_reply.h"
 #include "router/policy/identity/jwt.h"
 #include "router/policy/identity/tokens.h"
@@ -117,26 +117,26 @@ static bool dates_forbid(const json_t *claims, int64_t wall_ms, int64_t *at_ms)
 }
 
 /*
- * Finds out why tokens_ask has returned MCPX_ETOKEN for this token, whose signature is known by
- * now if it matters. `claimant` is borrowed, and has no certificate; `out` is zeroed by the caller,
+ * Finds out why tokens_ask has returned MCPX_ETOKEN for this token, whose signature is known by now
+ * if it matters. `credentials` is borrowed, and has no certificate; `out` is zeroed by the caller,
  * and released with token_reason_fini.
  */
-static void token_reason_find(struct tokens *tokens, struct claimant *claimant,
+static void token_reason_find(struct tokens *tokens, struct credentials *credentials,
                               struct mcpx_now now, struct token_reason *out)
 {
     const struct mcpx_slice any = {NULL, 0};
-    json_t *claims = read_claims(claimant->bearer);
+    json_t *claims = read_claims(credentials->bearer);
     struct grant *good = NULL; /* it may be so in this moment */
     const json_t *name = json_object_get(claims, "participantId");
 
-    claimant->why = &out->reason;
-    (void)tokens_ask(tokens, claimant, any, now, &good);
-    claimant->why = NULL;
+    credentials->why = &out->reason;
+    (void)tokens_ask(tokens, credentials, any, now, &good);
+    credentials->why = NULL;
     grant_unref(good);
     if (!claims && out->reason)
         out->reason = unknown;
     if (!claims || !dates_forbid(claims, now.wall_ms, &now.wall_ms) ||
-        tokens_ask(tokens, claimant, any, now, &out->grant))
+        tokens_ask(tokens, credentials, any, now, &out->grant))
         mcpx_text_slice(&out->claimed,
                         json_slice(name ? name : json_object_get(claims, "sub")));
     json_decref(claims);
@@ -248,7 +248,7 @@ void refusal_delay(struct connection *connection)
 
     connection->is_refused = true;
     connection->deadline_ms = edge_now(edge).mono_ms + REFUSAL_MS;
-    turn_hold(connection);
+    loop_budget_hold(connection);
     refusal_note_attempt(edge, connection->from, connection_remote(connection));
 }
 
@@ -274,15 +274,17 @@ static void read_params(const struct connection *connection,
 static void find_who(struct edge *edge, const struct http_request *request,
                      struct mcpx_slice token, enum mcpx_err err, struct token_reason *found)
 {
-    struct claimant claimant = {.bearer = token, .signature = &request->caller->signature};
+    struct credentials credentials = {.bearer = token,
+                                      .signature = &request->caller->signature};
     struct mcpx_slice any = {0};
 
     if (token.len == 0)
-        claimant = (struct claimant){.named = request->named};
+        credentials = (struct credentials){.named = request->named};
     if (token.len && err == MCPX_ETOKEN)
-        token_reason_find(edge->config->tokens, &claimant, edge_now(edge), found);
+        token_reason_find(edge->config->tokens, &credentials, edge_now(edge), found);
     else if (token.len || request->named.len)
-        (void)tokens_ask(edge->config->tokens, &claimant, any, edge_now(edge), &found->grant);
+        (void)tokens_ask(edge->config->tokens, &credentials, any, edge_now(edge),
+                         &found->grant);
 }
 
 /* Why the bearer of a certificate is refused. */

@@ -9,7 +9,7 @@
 #include "router/connection/connection.h"
 
 #include "lib/wire/tls.h"
-#include "router/connection/turn.h"
+#include "router/connection/loop_budget.h"
 #include "router/hub/log/log.h"
 
 #include <errno.h>
@@ -153,7 +153,7 @@ static void note_progress(struct connection *connection, size_t sent)
 static void go_on(struct connection *connection)
 {
     wire_drop(connection);
-    turn_resume(connection);
+    loop_budget_resume(connection);
     if (connection->finished) {
         shut(connection);
     } else if (connection->state == MEMBER && connection->peer &&
@@ -201,16 +201,16 @@ static struct mcpx_slice owner_of(const struct connection *connection)
 /* Of the participant that holds most, the one that began first. */
 static struct connection *find_victim(struct edge *edge)
 {
-    struct mcpx_slice largest = mx_holders_largest(&edge->unfinished);
-    struct link *link = edge->unfinished_all.next;
+    struct mcpx_slice largest = mx_holders_largest(&edge->incomplete);
+    struct link *link = edge->incomplete_all.next;
 
-    while (!mcpx_slice_equal(owner_of(LIST_ELEMENT(link, struct connection, in_unfinished)),
+    while (!mcpx_slice_equal(owner_of(LIST_ELEMENT(link, struct connection, in_incomplete)),
                              largest))
         link = link->next;
-    return LIST_ELEMENT(link, struct connection, in_unfinished);
+    return LIST_ELEMENT(link, struct connection, in_incomplete);
 }
 
-static void condemn(struct connection *connection, struct mcpx_now now)
+static void drop(struct connection *connection, struct mcpx_now now)
 {
     struct edge *edge = connection->edge;
 
@@ -218,48 +218,48 @@ static void condemn(struct connection *connection, struct mcpx_now now)
         LOG(LOG_WARN, "unfinished_messages",
             log_text("participant", peer_id(connection->peer)), log_identity(connection->peer),
             log_connection(connection), log_number("bytes", (int64_t)connection->message_size),
-            log_number("of", (int64_t)edge->unfinished.held));
-    unfinished_end(connection);
-    hub_condemn(edge->hub, connection->peer, MCPX_EFLOOD, now);
+            log_number("of", (int64_t)edge->incomplete.held));
+    incomplete_end(connection);
+    hub_disconnect(edge->hub, connection->peer, MCPX_EFLOOD, now);
 }
 
-void unfinished_count(struct connection *connection)
+void incomplete_count(struct connection *connection)
 {
     struct edge *edge = connection->edge;
     size_t held = mx_frames_held(&connection->frames), before = connection->message_size;
 
     if (!connection->message_due_ms) {
-        connection->message_due_ms = edge_now(edge).mono_ms + UNFINISHED_MS;
-        list_append(&edge->unfinished_all, &connection->in_unfinished);
+        connection->message_due_ms = edge_now(edge).mono_ms + INCOMPLETE_MS;
+        list_append(&edge->incomplete_all, &connection->in_incomplete);
     }
     if (held > before &&
-        !mx_holders_add(&edge->unfinished, owner_of(connection), held - before)) {
-        condemn(connection, edge_now(edge));
+        !mx_holders_add(&edge->incomplete, owner_of(connection), held - before)) {
+        drop(connection, edge_now(edge));
         return;
     }
     if (held < before)
-        mx_holders_remove(&edge->unfinished, owner_of(connection), before - held);
+        mx_holders_remove(&edge->incomplete, owner_of(connection), before - held);
     connection->message_size = held;
-    while (edge->unfinished.held > bounds_buffers(edge->config))
-        condemn(find_victim(edge), edge_now(edge));
+    while (edge->incomplete.held > bounds_buffers(edge->config))
+        drop(find_victim(edge), edge_now(edge));
 }
 
-void unfinished_end(struct connection *connection)
+void incomplete_end(struct connection *connection)
 {
     if (mx_frames_is_open(&connection->frames))
         mx_frames_skip(&connection->frames);
     if (!connection->message_due_ms)
         return;
-    list_remove(&connection->in_unfinished);
-    mx_holders_remove(&connection->edge->unfinished, owner_of(connection),
+    list_remove(&connection->in_incomplete);
+    mx_holders_remove(&connection->edge->incomplete, owner_of(connection),
                       connection->message_size);
     connection->message_size = 0;
     connection->message_due_ms = 0;
 }
 
 /* One that sends a byte now and then would otherwise keep its buffer for ever. */
-void unfinished_watch(struct connection *connection, struct mcpx_now now)
+void incomplete_watch(struct connection *connection, struct mcpx_now now)
 {
     if (connection->message_due_ms && connection->message_due_ms <= now.mono_ms)
-        condemn(connection, now);
+        drop(connection, now);
 }

@@ -4,14 +4,15 @@
  * refused: large messages would pay for them.
  *
  * A handshake of TLS costs as much as hundreds of messages, so it is charged to the turn of all
- * unauthenticated connections (turn.h): a client that opens many waits, and delivery goes on.
+ * unauthenticated connections (loop_budget.h): a client that opens many waits, and delivery goes
+ * on.
  */
 #include "router/edge/edge_parts.h"
 
 #include "lib/wire/http_head.h"
 #include "lib/wire/tls.h"
+#include "router/connection/loop_budget.h"
 #include "router/connection/refusal.h"
-#include "router/connection/turn.h"
 
 static void log_failed(const struct connection *connection, const char *why)
 {
@@ -25,7 +26,7 @@ static void charge(struct connection *connection, const struct mx_tls_opened *op
 {
     struct edge *edge = connection->edge;
 
-    turn_spend(connection, opened->records / TURN_RECORDS);
+    loop_budget_spend(connection, opened->records / LOOP_BUDGET_RECORDS);
     if (connection->state == MEMBER && opened->renewals)
         hub_charge(edge->hub, connection->peer, opened->renewals, edge_now(edge));
 }
@@ -106,7 +107,7 @@ static void hand_on(struct connection *connection, char *bytes, size_t len)
 
 static void defer(struct connection *connection, const char *bytes, size_t len)
 {
-    if (len && connection->state != DEAD && !turn_defer(connection, bytes, len))
+    if (len && connection->state != DEAD && !loop_budget_defer(connection, bytes, len))
         connection_kill(connection);
 }
 
@@ -116,13 +117,13 @@ static struct mcpx_slice take_sealed(struct connection *connection, struct mcpx_
     char *bytes;
     size_t len;
 
-    while (sealed.len && !connection->deferred.len && turn_permits(connection)) {
+    while (sealed.len && !connection->deferred.len && loop_budget_permits(connection)) {
         uint64_t began_ns = clock_ns();
         bool stranger = !connection->peer;
 
         if (take_records(connection, &sealed, &bytes, &len))
             hand_on(connection, bytes, len);
-        turn_spend_time(connection, stranger, began_ns);
+        loop_budget_spend_time(connection, stranger, began_ns);
     }
     return sealed;
 }
@@ -134,11 +135,11 @@ static void take(struct connection *connection, char *bytes, size_t len, size_t 
     uint64_t began_ns = clock_ns();
     bool stranger = !connection->peer;
 
-    if (opened && turn_permits(connection))
+    if (opened && loop_budget_permits(connection))
         hand_on(connection, bytes, opened);
     else
         defer(connection, bytes, opened);
-    turn_spend_time(connection, stranger, began_ns);
+    loop_budget_spend_time(connection, stranger, began_ns);
     sealed = take_sealed(connection, sealed);
     connection->opened = connection->deferred.len;
     defer(connection, sealed.text, sealed.len);
@@ -157,13 +158,13 @@ void dispatch_bytes(struct connection *connection, char *bytes, size_t len)
 
 static void go_on(struct connection *connection)
 {
-    struct mcpx_text deferred = turn_take(connection);
+    struct mcpx_text deferred = loop_budget_take(connection);
 
     take(connection, deferred.text, deferred.len,
          connection->tls ? connection->opened : deferred.len);
     mcpx_text_fini(&deferred);
     if (connection->state != DEAD)
-        turn_resume(connection);
+        loop_budget_resume(connection);
 }
 
 bool dispatch_turn(struct edge *edge)
@@ -179,10 +180,10 @@ bool dispatch_turn(struct edge *edge)
             LIST_ELEMENT(waiting.next, struct connection, in_waiting);
 
         list_remove(&connection->in_waiting);
-        if (turn_permits(connection))
+        if (loop_budget_permits(connection))
             go_on(connection);
         else
-            turn_resume(connection);
+            loop_budget_resume(connection);
     }
     return !list_is_empty(&edge->waiting);
 }

@@ -66,10 +66,10 @@ void http_server_end(struct connection *connection);
 
 /** Closes those who wait to be let in and are to be removed; `edge` is a struct edge. Returns how
  * many. */
-size_t guests_turn_away(void *edge, const struct removal *removal);
+size_t pending_connections_turn_away(void *edge, const struct removal *removal);
 
 /** Lets those go on whose join has been stored or refused since. */
-void guests_turn(struct edge *edge);
+void pending_connections_turn(struct edge *edge);
 
 struct mx_http_head;
 
@@ -112,12 +112,12 @@ void evict_slow(struct edge *edge);
  * Called when its socket has become full: cuts the connection when what sockets have not taken is
  * beyond the bound, and more than half of the bound is its participant's.
  */
-void evict_greedy(struct connection *connection);
+void evict_largest_buffer(struct connection *connection);
 
 /**
  * Twice a second at most, unless the router stops: cuts every connection whose deadline is past,
- * condemns those whose message takes too long, and sets a deadline for condemned ones whose socket
- * is full.
+ * disconnects those whose message takes too long, and sets a deadline for disconnected ones whose
+ * socket is full.
  */
 void evict_late(struct edge *edge);
 
@@ -213,7 +213,7 @@ bool certificate_read(const struct connection *connection, struct certificate *o
 void certificate_fini(struct certificate *certificate);
 
 /**
- * Judges a grant again, by what it was earned with (tokens_rejudge) and the configuration that is
+ * Judges a grant again, by what it was earned with (tokens_recheck) and the configuration that is
  * in force now, and lays over it what was changed at run time.
  *
  * grant   replaced on success; stays the caller's
@@ -222,18 +222,18 @@ void certificate_fini(struct certificate *certificate);
  * topic; MCPX_EEXPIRED when another token may help, or its certificate stands for somebody else;
  * MCPX_ENOMEM.
  */
-enum mcpx_err rejudge_grant(struct connection *connection, struct mcpx_slice topic,
+enum mcpx_err recheck_grant(struct connection *connection, struct mcpx_slice topic,
                             struct grant **grant);
 
 /**
  * Judges a connection that was judged under another configuration, before anything of it is looked
- * at: its participant has other grants from the next message on, or is condemned. Nobody is told
+ * at: its participant has other grants from the next message on, or is disconnected. Nobody is told
  * where nothing has changed. True when that took more than a look.
  */
-bool rejudge_connection(struct connection *connection);
+bool recheck_connection(struct connection *connection);
 
 /** Does that for some connections, in each turn. True while others are left. */
-bool rejudge_turn(struct edge *edge);
+bool grant_recheck_turn(struct edge *edge);
 
 /* ---- the running router ---- */
 

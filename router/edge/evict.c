@@ -22,7 +22,7 @@ static void cut_slow(struct connection *connection)
             log_number("bytes", (int64_t)connection->unsent.size),
             log_number("of", (int64_t)edge->unsent));
     if (connection->peer)
-        hub_condemn(edge->hub, connection->peer, MCPX_ESLOW, now);
+        hub_disconnect(edge->hub, connection->peer, MCPX_ESLOW, now);
     if (edge->store)
         uv_async_send(&edge->wake_store); /* the hub was changed behind the store's turn */
     connection_kill(connection);
@@ -41,7 +41,7 @@ void evict_slow(struct edge *edge)
     }
 }
 
-void evict_greedy(struct connection *connection)
+void evict_largest_buffer(struct connection *connection)
 {
     size_t max = bounds_buffers(connection->edge->config);
 
@@ -59,10 +59,10 @@ void evict_late(struct edge *edge)
     LIST_EACH(link, &edge->all) {
         struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
 
-        unfinished_watch(connection, now);
-        /* A condemned peer whose socket is full cannot even be told so. It may catch up. */
+        incomplete_watch(connection, now);
+        /* A disconnected peer whose socket is full cannot even be told so. It may catch up. */
         if (connection->peer && connection->full && !connection->deadline_ms &&
-            peer_is_condemned(connection->peer))
+            peer_is_disconnected(connection->peer))
             connection->deadline_ms = now.mono_ms + FULL_LEAVE_MS;
         if (connection_is_welcoming(connection) || !connection->deadline_ms ||
             connection->deadline_ms > now.mono_ms)

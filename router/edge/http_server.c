@@ -6,8 +6,8 @@
 #include "lib/base/scoped.h"
 #include "lib/wire/http_head.h"
 #include "router/connection/connection.h"
+#include "router/connection/loop_budget.h"
 #include "router/connection/refusal.h"
-#include "router/connection/turn.h"
 #include "router/edge/edge_parts.h"
 
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static void answer(struct connection *connection)
     struct edge *edge = connection->edge;
     MX_SCOPED(http_reply_fini) struct http_reply reply = {0};
 
-    hub_note_edge(edge->hub, edge->unsent, edge->unfinished.held);
+    hub_note_edge(edge->hub, edge->unsent, edge->incomplete.held);
     http_answer(&edge->api, request, edge_now(edge), &reply);
     if (reply.err == MCPX_EOPENING && waits_for_signature(connection))
         return;

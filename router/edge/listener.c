@@ -12,11 +12,11 @@
 #include "lib/json/json_write.h"
 #include "lib/wire/tls.h"
 #include "router/connection/connection.h"
+#include "router/connection/loop_budget.h"
 #include "router/connection/refusal.h"
-#include "router/connection/turn.h"
 #include "router/http/forwarded.h"
-#include "router/http/gate.h"
 #include "router/http/http_reply.h"
+#include "router/http/rate_limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +81,7 @@ enum mcpx_err ws_server_open(struct edge *edge)
     return edge->vhost ? MCPX_OK : MCPX_ESYSTEM;
 }
 
-/* Hands a socket over that was accepted, and charged for `looks` (gate_looks). Takes `fd`. */
+/* Hands over an accepted socket, charged for `looks` (rate_limits_looks). Takes `fd`. */
 static void adopt(const struct listener *listener, int fd, struct address origin,
                   uint64_t looks)
 {
@@ -147,9 +147,9 @@ static void take(const struct listener *listener, int fd, struct address origin)
 
     /* A proxy is not charged for those whom it speaks for (proxies.c). */
     if (!forwarded_is_trusted(edge->config, origin) &&
-        !gate_admits(edge->api.gate, from, edge_now(edge)))
-        looks = listener->tls ? GATE_TLS_LOOK : 1;
-    if (looks == 0 || gate_looks(edge->api.gate, from, looks, edge_now(edge))) {
+        !rate_limits_admits(edge->api.rates, from, edge_now(edge)))
+        looks = listener->tls ? RATE_LIMITS_TLS_LOOK : 1;
+    if (looks == 0 || rate_limits_looks(edge->api.rates, from, looks, edge_now(edge))) {
         evict_for_another(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         adopt(listener, fd, origin, looks);
@@ -195,7 +195,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
     (void)status;
     (void)events;
-    while (clock_ns() - began_ns < TURN_OTHERS_NS) {
+    while (clock_ns() - began_ns < LOOP_BUDGET_OTHERS_NS) {
         memset(&from, 0, sizeof from);
         len = sizeof from;
         fd = accept4(listener->fd, &from.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);

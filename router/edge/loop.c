@@ -1,16 +1,16 @@
 /*
- * loop.c - the order of things in one turn of the loop: sockets are read and the hub is fed;
- * then, right before the loop waits again, everything the hub has to say is written in one
- * round. So messages that arrive together leave together, without a timer, and an idle router
- * delays nothing. libwebsockets runs on this loop as a guest: its own loop costs 300 us per
- * message at a thousand idle connections.
+ * loop.c - the order of things in one turn of the loop: sockets are read and the hub is fed; then,
+ * right before the loop waits again, everything the hub has to say is written in one round. So
+ * messages that arrive together leave together, without a timer, and an idle router delays nothing.
+ * libwebsockets runs on this loop as a pending connection: its own loop costs 300 us per message at
+ * a thousand idle connections.
  */
 #include "router/connection/bounds.h"
+#include "router/connection/loop_budget.h"
 #include "router/connection/refusal.h"
 #include "router/connection/tls_files.h"
-#include "router/connection/turn.h"
 #include "router/edge/edge_parts.h"
-#include "router/http/gate.h"
+#include "router/http/rate_limits.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void on_tick(uv_timer_t *timer);
 static void set_tick(struct edge *edge, struct mcpx_now now)
 {
     int64_t wait = hub_due(edge->hub) - now.mono_ms;
-    int64_t watchdog = manager_watchdog(&edge->manager, now.mono_ms);
+    int64_t watchdog = systemd_notify_watchdog(&edge->notify, now.mono_ms);
 
     if (edge->stopping || (wait > SOON_MS && !log_flush()))
         wait = SOON_MS;
@@ -43,7 +43,7 @@ static bool tick_changes(struct edge *edge)
 {
     const struct realm realm = api_realm(&edge->api);
 
-    orders_tick(&realm, edge_now(edge));
+    change_plans_tick(&realm, edge_now(edge));
     return realm.changes->to_look > 0;
 }
 
@@ -81,7 +81,7 @@ static void on_busy(uv_idle_t *idle)
 static void send_away(struct edge *edge)
 {
     edge->settle_until_ms = 0;
-    turn_set_deaf(edge, false);
+    loop_budget_pause_reads(edge, false);
     while (flush_round(edge))
         ; /* what was accepted until now still reaches everybody whose socket takes it */
     hub_drain(edge->hub, edge_now(edge));
@@ -105,7 +105,7 @@ static void on_round(uv_prepare_t *prepare)
     if (has_settled(edge))
         send_away(edge);
     more = reload_turn(edge) || more;
-    more = rejudge_turn(edge) || more;
+    more = grant_recheck_turn(edge) || more;
     if (edge->api.changes->to_look > 0 && !store_turn_is_blocked(edge))
         more = tick_changes(edge) || more;
     more = flush_round(edge) || waiters_have_turn(edge) || more;
@@ -145,7 +145,7 @@ static void stop(struct edge *edge)
     listener_close_all(edge);
     if (edge->store) {
         edge->settle_until_ms = now.mono_ms + edge->config->drain_ms / 2;
-        turn_set_deaf(edge, true);
+        loop_budget_pause_reads(edge, true);
         waiters_end_all(edge);
     } else {
         waiters_end_all(edge);
@@ -234,7 +234,7 @@ static void open_lists(struct edge *edge)
     list_init(&edge->leaving);
     list_init(&edge->strangers);
     list_init(&edge->joining);
-    list_init(&edge->unfinished_all);
+    list_init(&edge->incomplete_all);
     list_init(&edge->full);
     list_init(&edge->waiting);
     list_init(&edge->waiters.all);
@@ -249,28 +249,29 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
 
     edge->hub = hub_new(&config->hub, clock_chance());
     clock_chance().fill(clock_chance().context, &key, sizeof key);
-    manager_open(&edge->manager);
-    edge->unauthenticated.key = edge->unfinished.key = edge->guests.key = key;
+    systemd_notify_open(&edge->notify);
+    edge->unauthenticated.key = edge->incomplete.key = edge->pending_connections.key = key;
     log_share_init(&edge->request_log, "refused", key);
     log_share_init(&edge->message_log, "message_refused", key);
     errands_init();
     signatures_init(&edge->signatures, key);
     open_lists(edge);
-    edge->api = (struct http_api){
-        .hub = edge->hub,
-        .config = config,
-        .tickets = tickets_new(clock_chance(), config->tickets_each),
-        .changes = changes_new(),
-        .gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute),
-        .started = edge_now(edge),
-        .process = &edge->process,
-        .turns = &edge->turns,
-        .work_ns = clock_work_ns,
-        .tell = record_change,
-        .locate = connection_locate,
-        .turn_away = guests_turn_away,
-        .context = edge};
-    if (!edge->hub || !edge->api.tickets || !edge->api.changes || !edge->api.gate)
+    edge->api =
+        (struct http_api){.hub = edge->hub,
+                          .config = config,
+                          .tickets = tickets_new(clock_chance(), config->tickets_each),
+                          .changes = changes_new(),
+                          .rates = rate_limits_new(clock_chance(), config->connects_per_s,
+                                                   config->requests_per_minute),
+                          .started = edge_now(edge),
+                          .process = &edge->process,
+                          .turns = &edge->turns,
+                          .work_ns = clock_work_ns,
+                          .tell = record_change,
+                          .locate = connection_locate,
+                          .turn_away = pending_connections_turn_away,
+                          .context = edge};
+    if (!edge->hub || !edge->api.tickets || !edge->api.changes || !edge->api.rates)
         return MCPX_ENOMEM;
     hub_time_matches(edge->hub, clock_ns);
     open_handles(edge);
@@ -370,14 +371,14 @@ void edge_free(struct edge *edge)
     if (uv_loop_close(&edge->loop))
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
     mcpx_text_fini(&edge->pongs);
-    mx_holders_fini(&edge->guests);
-    mx_holders_fini(&edge->unfinished);
+    mx_holders_fini(&edge->pending_connections);
+    mx_holders_fini(&edge->incomplete);
     hub_free(edge->hub);
     reload_free(edge->reload);
     mcpx_text_fini(&edge->api.reloads.text);
     tickets_free(edge->api.tickets);
     changes_free(edge->api.changes);
-    gate_free(edge->api.gate);
+    rate_limits_free(edge->api.rates);
     mx_holders_fini(&edge->unauthenticated);
     free(edge->listeners);
     free(edge);

@@ -9,8 +9,8 @@
 #include "router/edge/edge_parts.h"
 
 #include "router/connection/connection.h"
+#include "router/connection/loop_budget.h"
 #include "router/connection/refusal.h"
-#include "router/connection/turn.h"
 
 /*
  * Answers that are waiting in the hub and make the edge write early; pongs that are; what a pong
@@ -53,7 +53,7 @@ static void refuse_message(struct connection *connection, enum mcpx_err err)
 {
     struct verdict verdict = {.err = err};
 
-    if (!peer_is_condemned(connection->peer))
+    if (!peer_is_disconnected(connection->peer))
         refusal_note_message(connection, &verdict, 0);
     hub_refuse(connection->edge->hub, connection->peer, err, edge_now(connection->edge));
 }
@@ -108,7 +108,7 @@ static void control(struct connection *connection, const struct mx_frames_found 
         end(connection, found);
         return;
     }
-    connection->extras++;
+    connection->extra_charge++;
     if (found->opcode == MX_PING && connection->state == MEMBER)
         answer_ping(connection, found->payload);
 }
@@ -128,8 +128,8 @@ static void fail(struct connection *connection, const struct mx_frames_found *fo
         LOG(LOG_INFO, "protocol_error", log_text("participant", peer_id(connection->peer)),
             log_identity(connection->peer), log_connection(connection),
             log_string("reason", found->reason));
-    hub_condemn(edge->hub, connection->peer, found->err, edge_now(edge));
-    unfinished_end(connection);
+    hub_disconnect(edge->hub, connection->peer, found->err, edge_now(edge));
+    incomplete_end(connection);
 }
 
 static void take(struct connection *connection, enum mx_frames_step step,
@@ -154,32 +154,32 @@ static void take(struct connection *connection, enum mx_frames_step step,
 /* What the read has cost besides messages. */
 static void charge(struct connection *connection)
 {
-    size_t extras = connection->extras + connection->frames.crumbs;
+    size_t extra_charge = connection->extra_charge + connection->frames.tiny_frames;
 
-    connection->extras = connection->frames.crumbs = 0;
-    if (extras && connection->state == MEMBER)
-        hub_charge(connection->edge->hub, connection->peer, extras,
+    connection->extra_charge = connection->frames.tiny_frames = 0;
+    if (extra_charge && connection->state == MEMBER)
+        hub_charge(connection->edge->hub, connection->peer, extra_charge,
                    edge_now(connection->edge));
 }
 
 /* A message that is not whole: nobody may begin more than he is permitted to send. */
-static void judge_unfinished(struct connection *connection)
+static void judge_incomplete(struct connection *connection)
 {
     if (connection->state != MEMBER || !mx_frames_is_open(&connection->frames)) {
-        unfinished_end(connection);
+        incomplete_end(connection);
         return;
     }
     if (connection->frames.opcode == MX_BINARY)
         refuse_message(connection, MCPX_EBINARY);
-    if (peer_is_condemned(connection->peer))
-        unfinished_end(connection);
+    if (peer_is_disconnected(connection->peer))
+        incomplete_end(connection);
     else
-        unfinished_count(connection);
+        incomplete_count(connection);
 }
 
 static bool is_read(const struct connection *connection)
 {
-    return (connection->state == GUEST || connection->state == MEMBER ||
+    return (connection->state == PENDING_CONNECTION || connection->state == MEMBER ||
             connection->state == LEAVING) &&
            !connection->finished;
 }
@@ -191,25 +191,25 @@ void receive_bytes(struct connection *connection, char *bytes, size_t len)
     enum mx_frames_step step = MX_FRAMES_OVERLONG;
     struct mcpx_slice rest = {0};
 
-    (void)rejudge_connection(connection);
+    (void)recheck_connection(connection);
     if (connection->peer)
         peer_heard(connection->peer, edge_now(connection->edge));
     mx_frames_feed_own(frames, bytes, len);
     while (is_read(connection) && step != MX_FRAMES_BAD && step != MX_FRAMES_NOMEM) {
-        if (!turn_permits(connection)) {
+        if (!loop_budget_permits(connection)) {
             rest = mx_frames_left(frames);
             break;
         }
         step = mx_frames_next(frames, &found);
         if (step == MX_FRAMES_MORE)
             break;
-        turn_spend(connection, 1 + found.payload.len / TURN_BYTES);
+        loop_budget_spend(connection, 1 + found.payload.len / LOOP_BUDGET_BYTES);
         take(connection, step, &found);
     }
-    if (rest.len > 0 && !turn_defer(connection, rest.text, rest.len))
+    if (rest.len > 0 && !loop_budget_defer(connection, rest.text, rest.len))
         connection_kill(connection);
     flush_pongs(connection);
-    judge_unfinished(connection);
+    judge_incomplete(connection);
     charge(connection);
 }
 
@@ -266,7 +266,7 @@ static void flush_peer(struct connection *connection, struct budget *budget)
     if (budget->writes == before)
         budget->writes--; /* looking has a price as well */
     if (connection->full)
-        evict_greedy(connection);
+        evict_largest_buffer(connection);
     if ((connection->state != MEMBER || connection->full) && connection->peer)
         peer_stall(connection->peer); /* full; or closed: what the hub still has is too late */
 }

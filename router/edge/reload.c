@@ -8,8 +8,8 @@
 
 #include "lib/json/json_write.h"
 #include "router/connection/edge.h"
+#include "router/connection/loop_budget.h"
 #include "router/connection/refusal.h"
-#include "router/connection/turn.h"
 #include "router/policy/identity/tokens.h"
 #include "router/process/process.h"
 #include "router/store/audit/audit_chain.h"
@@ -242,7 +242,8 @@ static void configure(struct edge *edge)
 
     hub_configure(edge->hub, &config->hub, edge_now(edge));
     tickets_set_each(edge->api.tickets, config->tickets_each);
-    gate_set_rates(edge->api.gate, config->connects_per_s, config->requests_per_minute);
+    rate_limits_set_rates(edge->api.rates, config->connects_per_s,
+                          config->requests_per_minute);
     log_set(config->log_level, config->log_format);
 }
 
@@ -291,7 +292,7 @@ static bool begin(struct edge *edge)
     reload->asker = reload->next;
     reload->next = asker;
     reload->sources.before = edge->config;
-    manager_tell_reloading();
+    systemd_notify_tell_reloading();
     return true;
 }
 

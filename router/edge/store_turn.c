@@ -5,7 +5,7 @@
  */
 
 #include "lib/json/json_write.h"
-#include "router/connection/turn.h"
+#include "router/connection/loop_budget.h"
 #include "router/edge/edge_parts.h"
 #include "router/process/process.h"
 #include "router/store/audit/audit.h"
@@ -22,7 +22,7 @@ static const char *const store_events[] = {"store_ready", "store_full", "store_f
 static const char *const audit_events[] = {"audit_ready", "audit_full", "audit_failed",
                                            "audit_slow"};
 
-/* ---- opening ---- */
+/* ---- loads of topics ---- */
 
 /* The loop turns because it was woken; the turn does the rest. */
 static void on_wake(uv_async_t *async)
@@ -180,7 +180,7 @@ static void watch(struct edge *edge)
         tell_status(why);
     edge->api.store = edge->store;
     edge->api.store_why = why;
-    turn_set_deaf(edge, edge->settle_until_ms || store_turn_is_blocked(edge));
+    loop_budget_pause_reads(edge, edge->settle_until_ms || store_turn_is_blocked(edge));
 }
 
 /* ---- its turn ---- */
@@ -188,7 +188,7 @@ static void watch(struct edge *edge)
 static void turn(struct edge *edge)
 {
     store_turn(edge->store, edge->hub, edge_now(edge));
-    guests_turn(edge);
+    pending_connections_turn(edge);
 }
 
 void store_turn_run(struct edge *edge)

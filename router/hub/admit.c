@@ -66,9 +66,9 @@ static struct peer *seated_peer(const struct topic *topic, const struct instance
 static const struct peer *joining_peer(const struct topic *topic,
                                        const struct instance *instance)
 {
-    const struct pending *presence = pending_presence(topic, instance_id(instance));
+    const struct pending *own_pending = pending_presence(topic, instance_id(instance));
 
-    return presence ? presence->peer : NULL;
+    return own_pending ? own_pending->peer : NULL;
 }
 
 static bool is_own(const struct peer *peer, const struct instance *instance)
@@ -151,19 +151,19 @@ static bool is_full(size_t count, size_t max)
 
 /* May the topic come to be, if it is not there yet? */
 static enum mcpx_err check_topic(const struct hub *hub, const struct topic *topic,
-                                 const struct tally *tally, struct mcpx_slice name,
+                                 const struct usage *usage, struct mcpx_slice name,
                                  struct mcpx_now now)
 {
     const struct hub_config *config = &hub->config;
-    enum mcpx_err err = config->stored ? opening_check(hub, topic, name, now) : MCPX_OK;
+    enum mcpx_err err = config->stored ? topic_load_check(hub, topic, name, now) : MCPX_OK;
 
     if (err || topic)
         return err;
     if (!config->create)
         return MCPX_ENOTOPIC;
-    if (!opening_has_room(hub))
+    if (!topic_load_has_room(hub))
         return MCPX_EFULL;
-    return tally && is_full(tally->topics, config->topics_each) ? MCPX_ESHARE : MCPX_OK;
+    return usage && is_full(usage->topics, config->topics_each) ? MCPX_ESHARE : MCPX_OK;
 }
 
 /* Would it be let in, and at which place? */
@@ -175,12 +175,12 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
     const struct topic *topic = hub_topic_find(hub, admission->topic);
     const struct account *account =
         topic ? accounts_find(&topic->accounts, grant->identity) : NULL;
-    const struct tally *tally = tally_find(hub, grant->identity);
+    const struct usage *usage = usage_find(hub, grant->identity);
     enum mcpx_err err;
 
     if (hub->draining)
         return MCPX_EGOING;
-    err = check_topic(hub, topic, tally, admission->topic, now);
+    err = check_topic(hub, topic, usage, admission->topic, now);
     if (err)
         return err;
     /* Coming and going is told to everybody: it is damped, whatever ended the connections. */
@@ -194,16 +194,16 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
     if (is_full(hub->stats.peers, config->connections_max) ||
         (topic && is_full(topic->peer_count + topic->joining, config->participants_max)))
         return MCPX_EFULL;
-    if (tally && is_full(tally->connections, config->connections_each))
+    if (usage && is_full(usage->connections, config->connections_each))
         return MCPX_ESHARE;
     return MCPX_OK;
 }
 
 enum cap hub_cap_of(const struct hub *hub, const struct grant *grant)
 {
-    const struct tally *tally = tally_find(hub, grant->identity);
+    const struct usage *usage = usage_find(hub, grant->identity);
 
-    return tally && is_full(tally->connections, hub->config.connections_each) ? CAP_CONNECTIONS
+    return usage && is_full(usage->connections, hub->config.connections_each) ? CAP_CONNECTIONS
                                                                               : CAP_TOPICS;
 }
 
@@ -260,9 +260,9 @@ static struct peer *peer_new(struct topic *topic, struct grant *grant,
     memcpy(peer + 1, instance->text, instance->id_len);
     list_init(&peer->in_ready);
     list_init(&peer->in_hub);
-    list_init(&peer->in_tally);
+    list_init(&peer->in_usage);
     log_reader_init(&peer->cursor.reader);
-    news_reader_init(&peer->cursor.news);
+    presence_reader_init(&peer->cursor.presence);
     return peer;
 }
 
@@ -295,7 +295,7 @@ static enum mcpx_err begin_join(struct peer *peer, const struct admission *admis
 }
 
 /* It is a connection from now on, and its number is taken. From here on nothing can fail. */
-static void count_in(struct peer *peer, struct tally *tally, struct mcpx_now now)
+static void count_in(struct peer *peer, struct usage *usage, struct mcpx_now now)
 {
     struct topic *topic = peer->topic;
 
@@ -305,9 +305,9 @@ static void count_in(struct peer *peer, struct tally *tally, struct mcpx_now now
     topic_settle(topic);
     list_append(&peer->hub->peers, &peer->in_hub);
     peer->hub->stats.peers++;
-    peer->tally = tally;
-    tally->connections++;
-    list_append(&tally->peers, &peer->in_tally);
+    peer->usage = usage;
+    usage->connections++;
+    list_append(&usage->peers, &peer->in_usage);
 }
 
 static void finish_join(struct peer *peer, struct peer *old, struct mcpx_now now)
@@ -321,13 +321,13 @@ static void finish_join(struct peer *peer, struct peer *old, struct mcpx_now now
     hub->stats.admitted++;
     if (old) {
         hub->stats.takeovers++;
-        hub_condemn(hub, old, MCPX_EREPLACED, now);
+        hub_disconnect(hub, old, MCPX_EREPLACED, now);
     }
 }
 
 /* Comes in at once, or when its join is committed. */
 static enum mcpx_err join(struct peer *peer, const struct admission *admission,
-                          struct peer *old, struct tally *tally)
+                          struct peer *old, struct usage *usage)
 {
     struct hub *hub = peer->hub;
     const char *reason = old ? "takeover" : NULL;
@@ -339,7 +339,7 @@ static enum mcpx_err join(struct peer *peer, const struct admission *admission,
         err = MCPX_ENOMEM;
     if (err)
         return err;
-    count_in(peer, tally, hub->now);
+    count_in(peer, usage, hub->now);
     if (hub->config.gated) {
         peer->state = PEER_JOINING;
         peer->topic->joining += old == NULL;
@@ -347,7 +347,7 @@ static enum mcpx_err join(struct peer *peer, const struct admission *admission,
     }
     finish_join(peer, old, hub->now);
     peer_wake(peer);
-    hub_condemn_slow(hub);
+    hub_disconnect_slow(hub);
     return MCPX_OK;
 }
 
@@ -359,22 +359,22 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
     bool is_new = !topic;
     struct peer *peer;
     struct instance instance;
-    struct tally *tally;
+    struct usage *usage;
     enum mcpx_err err;
 
     hub->now = now;
     err = check_admission(hub, grant, admission, now, &instance);
     if (err)
         return err;
-    tally = tally_open(hub, grant);
-    if (!tally)
+    usage = usage_open(hub, grant);
+    if (!usage)
         return MCPX_ENOMEM;
     err = MCPX_ENOMEM;
     if (is_new)
-        topic = opening_create(hub, admission->topic, tally);
+        topic = topic_load_create(hub, admission->topic, usage);
     peer = topic ? peer_new(topic, grant, admission, &instance, owner) : NULL;
     if (peer)
-        err = join(peer, admission, instance.old, tally);
+        err = join(peer, admission, instance.old, usage);
     if (!err) {
         *out = peer;
         return MCPX_OK;
@@ -382,9 +382,9 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
     if (peer)
         pending_free_peer(peer);
     if (is_new && topic)
-        topic_free(topic); /* and the tally with it, when nothing else is on it */
+        topic_free(topic); /* and the usage with it, when nothing else is on it */
     else
-        tally_close(hub, tally);
+        usage_close(hub, usage);
     return err;
 }
 
@@ -416,14 +416,14 @@ static void turn_away(struct peer *peer, struct peer *old, enum mcpx_err err)
     struct hub *hub = peer->hub;
 
     if (old) {
-        hub_condemn(hub, old, MCPX_EREPLACED,
-                    hub->now); /* its leave follows, and its number */
+        hub_disconnect(hub, old, MCPX_EREPLACED,
+                       hub->now); /* its leave follows, and its number */
         peer->account = NULL;
     } else {
         give_back(peer);
         pending_leave(peer, mcpx_error_wire(err));
     }
-    hub_condemn(hub, peer, err, hub->now);
+    hub_disconnect(hub, peer, err, hub->now);
 }
 
 void admit_commit(struct pending *pending)
@@ -459,7 +459,7 @@ void admit_reject(struct pending *pending)
 
     peer->topic->joining -= !pending->submission.reason.text;
     give_back(peer);
-    hub_condemn(peer->hub, peer, MCPX_ENOTNOW, peer->hub->now);
+    hub_disconnect(peer->hub, peer, MCPX_ENOTNOW, peer->hub->now);
     if (pending->orphaned)
         pending_leave(peer, pending->reason);
 }

@@ -85,7 +85,7 @@ static void reject_update(struct pending *update)
 
 /* ---- answers ---- */
 
-static const struct outcome {
+static const struct change_result {
     void (*commit)(struct pending *);
     void (*reject)(struct pending *);
 } outcomes[] = {
@@ -100,7 +100,7 @@ static void conclude(struct hub *hub, uint64_t ticket, const struct rejection *r
                      struct mcpx_now now)
 {
     struct pending *pending = pending_take(hub, ticket);
-    const struct outcome *outcome;
+    const struct change_result *outcome;
     enum submission_what what;
 
     hub->now = now;
@@ -116,7 +116,7 @@ static void conclude(struct hub *hub, uint64_t ticket, const struct rejection *r
     outcome = &outcomes[what];
     (rejection ? outcome->reject : outcome->commit)(pending);
     pending_done(pending);
-    hub_condemn_slow(hub);
+    hub_disconnect_slow(hub);
 }
 
 void hub_commit(struct hub *hub, uint64_t ticket, struct mcpx_now now)

@@ -21,15 +21,15 @@ static void init_lists(struct hub *hub)
         &hub->dirty,          &hub->unpublished,
         &hub->written,        &hub->ready,
         &hub->postponed,      &hub->slow,
-        &hub->idle,           &hub->pool.waiting,
+        &hub->idle,           &hub->log_budget.waiting,
         &hub->pendings.line,  &hub->pendings.handed,
-        &hub->pendings.again, &hub->openings.closed,
+        &hub->pendings.again, &hub->loads.closed,
     };
 
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         list_init(heads[i]);
     for (size_t i = 0; i < OPENING_STATES; i++)
-        list_init(&hub->openings.in[i]);
+        list_init(&hub->loads.in[i]);
 }
 
 struct hub *hub_new(const struct hub_config *config, struct chance chance)
@@ -44,8 +44,8 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     hub->chance = chance;
     chance.fill(chance.context, &hub->key, sizeof hub->key);
     hub->unchecked = &hub->peers;
-    hub->pool.max = hub->stats.log_bytes_max = config->log_bytes;
-    hub->pool.makers.key = hub->key;
+    hub->log_budget.max = hub->stats.log_bytes_max = config->log_bytes;
+    hub->log_budget.makers.key = hub->key;
     mcpx_envelope_init(&hub->envelope);
     mcpx_envelope_init(&hub->loaded);
     return hub;
@@ -69,15 +69,15 @@ void hub_free(struct hub *hub)
         struct peer *peer = LIST_ELEMENT(link, struct peer, in_hub);
 
         log_reader_release(&peer->cursor.reader);
-        news_reader_leave(&peer->cursor.news);
+        presence_reader_leave(&peer->cursor.presence);
         pending_free_peer(peer);
     }
     LIST_EACH(link, &hub->topics)
         topic_free(LIST_ELEMENT(link, struct topic, in_hub));
-    openings_fini(hub);
+    topic_loads_fini(hub);
     free(hub->by_name);
-    mx_map_fini(&hub->tallies);
-    mx_holders_fini(&hub->pool.makers);
+    mx_map_fini(&hub->usages);
+    mx_holders_fini(&hub->log_budget.makers);
     mcpx_text_fini(&hub->scratch);
     mcpx_text_fini(&hub->derived);
     mcpx_text_fini(&hub->seats);
@@ -96,7 +96,7 @@ static bool check_silence(struct hub *hub, struct peer *peer)
     if (hub->config.ping_ms == 0 || silent_ms < hub->config.ping_ms * (peer->pings + 1))
         return false;
     if (peer->pings == pings_max) {
-        hub_condemn(hub, peer, MCPX_ETIMEOUT, hub->now);
+        hub_disconnect(hub, peer, MCPX_ETIMEOUT, hub->now);
         return true;
     }
     peer->pings++;
@@ -115,16 +115,17 @@ static bool check_peer(struct hub *hub, struct peer *peer)
     if (peer->state != PEER_OPEN && peer->state != PEER_JOINING)
         return false;
     if (peer->grant->expires_ms && wall_ms >= peer->grant->expires_ms) {
-        hub_condemn(hub, peer, MCPX_EEXPIRED, hub->now);
+        hub_disconnect(hub, peer, MCPX_EEXPIRED, hub->now);
         return true;
     }
     if (peer->changes_ms && wall_ms >= peer->changes_ms)
-        (void)hub_regrant(hub, peer, peer->grant, hub->now); /* tried again at the next tick */
+        (void)hub_update_grants(hub, peer, peer->grant,
+                                hub->now); /* tried again at the next tick */
     else
         changed = false;
     if (peer->state == PEER_OPEN) /* its own `update` may have pushed it off the log */
         changed = check_silence(hub, peer) || changed;
-    return changed || peer_is_condemned(peer);
+    return changed || peer_is_disconnected(peer);
 }
 
 static void check_topic(struct hub *hub, struct topic *topic)
@@ -135,7 +136,7 @@ static void check_topic(struct hub *hub, struct topic *topic)
     mcpx_text_fini(&topic->listed);
     if (topic->holders == 0 && topic->pending == 0 &&
         (topic->lost || hub->now.mono_ms - topic->empty_ms >= hub->config.linger_ms))
-        opening_close(topic);
+        topic_load_close(topic);
 }
 
 int64_t hub_due(const struct hub *hub)
@@ -172,7 +173,7 @@ static void check_all(struct hub *hub)
     LIST_EACH(link, &hub->topics)
         check_topic(hub, LIST_ELEMENT(link, struct topic, in_hub));
     pending_retry_all(hub);
-    openings_expire(hub);
+    topic_loads_expire(hub);
 }
 
 int64_t hub_tick(struct hub *hub, struct mcpx_now now)
@@ -187,7 +188,7 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now)
         topic_publish(topic);
     if (now.mono_ms >= hub->next_tick_ms)
         check_all(hub);
-    hub_condemn_slow(hub);
+    hub_disconnect_slow(hub);
     return hub_due(hub);
 }
 
@@ -196,10 +197,10 @@ bool hub_is_pressed(const struct hub *hub)
     return hub->pressed;
 }
 
-void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t unfinished_bytes)
+void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t incomplete_bytes)
 {
     hub->stats.unsent_bytes = unsent_bytes;
-    hub->stats.unfinished_bytes = unfinished_bytes;
+    hub->stats.incomplete_bytes = incomplete_bytes;
 }
 
 void hub_note_cap(struct hub *hub, enum cap cap)

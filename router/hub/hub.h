@@ -63,11 +63,11 @@ enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
 /**
  * Lets a participant into a topic: it is owed a welcome, its history and its own presence, the
  * others are told. In a gated hub all that happens when its join is committed; until then the peer
- * is joining (peer_is_joining), and when the join is rejected it is condemned with MCPX_ENOTNOW.
+ * is joining (peer_is_joining), and when the join is rejected it is disconnected with MCPX_ENOTNOW.
  *
  * grant     kept
  * owner     the edge's own pointer, given back by peer_owner
- * out       the new peer, owned by the hub until hub_depart; untouched on failure
+ * out       the new peer, owned by the hub until hub_leave; untouched on failure
  *
  * Returns MCPX_OK, MCPX_ENOMEM, or whatever hub_may_admit says.
  */
@@ -89,7 +89,7 @@ struct verdict {
 
 /**
  * Routes one whole message: checks it in the order of protocol section 1, then appends it to the
- * topic's log, or queues a `system/error` for its sender. A message from a condemned peer is
+ * topic's log, or queues a `system/error` for its sender. A message from a disconnected peer is
  * ignored (err MCPX_ECLOSED). One from a peer that is joining stays with the caller (err
  * MCPX_EOPENING): to be handed over again, in order, once it has joined.
  *
@@ -105,7 +105,7 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
 /**
  * Answers a message that cannot be handed over whole (MCPX_ETOOBIG, MCPX_EBINARY, MCPX_ENOMEM) as
  * hub_route would have: a `system/error`, then the close that belongs to it. Harmless when the peer
- * is condemned. Protocol: section 6.
+ * is disconnected. Protocol: section 6.
  */
 void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
 
@@ -113,7 +113,7 @@ void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_now now);
 
 /** Tells what the edge keeps, for the statistics. */
-void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t unfinished_bytes);
+void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t incomplete_bytes);
 
 /** Which cap kept this participant out with MCPX_ESHARE: CAP_CONNECTIONS or CAP_TOPICS. */
 enum cap hub_cap_of(const struct hub *hub, const struct grant *grant);
@@ -124,27 +124,28 @@ void hub_note_cap(struct hub *hub, enum cap cap);
 /**
  * Begins to close a connection: queued private frames still go out, then a close frame with the
  * error's close code. MCPX_ESLOW queues its `system/error` first. The participant leaves its topic
- * at once. Harmless when already condemned.
+ * at once. Harmless when already disconnected.
  */
-void hub_condemn(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
+void hub_disconnect(struct hub *hub, struct peer *peer, enum mcpx_err err,
+                    struct mcpx_now now);
 
 /**
  * The connection is gone. Tells the others (unless the peer had left already) and frees the peer.
  * `err` is the reason others are told: MCPX_ECLOSED or MCPX_ETIMEOUT.
  */
-void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
+void hub_leave(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
 
 /**
  * Gives a connected participant other grants: it gets a new welcome (one, for all changes up to
  * the moment it reads), everybody a presence `update`. `grant` is kept and has the same identity.
- * Returns MCPX_OK; MCPX_ENOMEM, or MCPX_ECLOSED for a condemned peer (then nothing has changed).
+ * Returns MCPX_OK; MCPX_ENOMEM, or MCPX_ECLOSED for a disconnected peer (then nothing has changed).
  */
-enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
-                          struct mcpx_now now);
+enum mcpx_err hub_update_grants(struct hub *hub, struct peer *peer, struct grant *grant,
+                                struct mcpx_now now);
 
-/** As hub_regrant; but nobody is told when the grant shows the same as the one before. */
-enum mcpx_err hub_regrant_quietly(struct hub *hub, struct peer *peer, struct grant *grant,
-                                  struct mcpx_now now);
+/** As hub_update_grants; but nobody is told when the grant shows the same as the one before. */
+enum mcpx_err hub_update_grants_quietly(struct hub *hub, struct peer *peer,
+                                        struct grant *grant, struct mcpx_now now);
 
 /** A participant gets another welcome, because what it says of limits has changed. */
 void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
@@ -153,7 +154,7 @@ void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
 enum { DRAIN_SPREAD_MS = 30000 };
 
 /**
- * Condemns every peer with MCPX_EGOING and admits nobody from now on. What peers have not been
+ * Disconnects every peer with MCPX_EGOING and admits nobody from now on. What peers have not been
  * handed by then they do not get: write out what is ready first. Each is told when to come back:
  * one in each millisecond, as far as DRAIN_SPREAD_MS lasts. Protocol: section 6.
  */
@@ -188,8 +189,8 @@ void hub_commit(struct hub *hub, uint64_t ticket, struct mcpx_now now);
 
 /**
  * What the ticket names is not stored, or could not be opened: the sender of a message is answered,
- * a joiner is condemned with MCPX_ENOTNOW; updates and leaves are submitted again within a second,
- * under another ticket. `rejection` is borrowed.
+ * a joiner is disconnected with MCPX_ENOTNOW; updates and leaves are submitted again within a
+ * second, under another ticket. `rejection` is borrowed.
  */
 void hub_reject(struct hub *hub, uint64_t ticket, const struct rejection *rejection,
                 struct mcpx_now now);
@@ -223,7 +224,7 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
 enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_slice topic,
                        struct mcpx_now now);
 
-/** Changes whenever the opening of a topic, or the coming or going of a participant, has ended. */
+/** Changes whenever the load of a topic, or the coming or going of a participant, has ended. */
 uint64_t hub_waits(const struct hub *hub);
 
 /** Submissions that were not answered. */

@@ -110,10 +110,10 @@ struct pending *pending_by_id(const struct topic *topic, struct mcpx_slice id);
  */
 
 /** Frees all. */
-void openings_fini(struct hub *hub);
+void topic_loads_fini(struct hub *hub);
 
 /** The next task that opens or closes a topic. False when there is none. */
-bool opening_next_task(struct hub *hub, struct task *task);
+bool topic_load_next_task(struct hub *hub, struct task *task);
 
 /** The ticket of a TASK_OPEN was answered: is all loaded? Harmless when it is no such ticket. */
 void opening_answer(struct hub *hub, uint64_t ticket, bool loaded);
@@ -122,50 +122,50 @@ void opening_answer(struct hub *hub, uint64_t ticket, bool loaded);
  * May somebody come into a topic of a stored hub? MCPX_OK when it is open (`topic`), or known to be
  * absent; MCPX_EOPENING; MCPX_ENOTNOW.
  */
-enum mcpx_err opening_check(const struct hub *hub, const struct topic *topic,
-                            struct mcpx_slice name, struct mcpx_now now);
+enum mcpx_err topic_load_check(const struct hub *hub, const struct topic *topic,
+                               struct mcpx_slice name, struct mcpx_now now);
 
 /** True when one topic more may be there, be it in the place of one that is idle. */
-bool opening_has_room(const struct hub *hub);
+bool topic_load_has_room(const struct hub *hub);
 
-/** Makes a topic that is not there, after opening_has_room. NULL when memory runs out. */
-struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tally *maker);
+/** Makes a topic that is not there, after topic_load_has_room. NULL when memory runs out. */
+struct topic *topic_load_create(struct hub *hub, struct mcpx_slice name, struct usage *maker);
 
 /** Ends an idle topic. */
-void opening_close(struct topic *topic);
+void topic_load_close(struct topic *topic);
 
 /** Gives up loads that take too long, and forgets results whose time is over. */
-void openings_expire(struct hub *hub);
+void topic_loads_expire(struct hub *hub);
 
 /* ---- joining and leaving, for the files that make participants do so ---- */
 
 /** Takes a peer out of its topic, if it is there, and tells the others, or submits that. */
 void depart_leave(struct peer *peer, enum mcpx_err err);
 
-/** Condemns everybody in a topic that memory has no room for. It is opened again later. */
+/** Disconnects everybody in a topic that memory has no room for. It is opened again later. */
 void depart_lose(struct topic *topic);
 
 /**
  * Answers the sender, who is in its topic, and counts the refusal. Errors with a close code end the
  * connection; so does one refusal too many, because every answer costs more than the message that
- * provoked it, and so do answers unread. Leaves slow readers to hub_condemn_slow.
+ * provoked it, and so do answers unread. Leaves slow readers to hub_disconnect_slow.
  */
 void answer_sender(struct peer *peer, const struct error_notice *error, struct mcpx_now now);
 
 /**
  * It is committed: the joiner comes in as it would have without a gate. If its connection is gone
- * or condemned meanwhile, it is told all the same, and leaves.
+ * or disconnected meanwhile, it is told all the same, and leaves.
  */
 void admit_commit(struct pending *pending);
 
-/** It is rejected: the joiner is condemned, and whom it was to replace stays. */
+/** It is rejected: the joiner is disconnected, and whom it was to replace stays. */
 void admit_reject(struct pending *pending);
 
 /**
- * Condemns readers that fell off a log, and those who fall off because others are told. To be
+ * Disconnects readers that fell off a log, and those who fall off because others are told. To be
  * called after anything was appended.
  */
-void hub_condemn_slow(struct hub *hub);
+void hub_disconnect_slow(struct hub *hub);
 
 /**
  * Completes a short kind from the envelope its correlation_id names, which is in the topic's log or

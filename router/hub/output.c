@@ -19,8 +19,8 @@ static size_t ready_private(const struct peer *peer)
 static void peek_outbox(struct peer *peer, struct output *output)
 {
     peer->peeked = PEEK_OUTBOX;
-    *output =
-        (struct output){peer->outbox.text, ready_private(peer), peer->state == PEER_CONDEMNED};
+    *output = (struct output){peer->outbox.text, ready_private(peer),
+                              peer->state == PEER_DISCONNECTED};
 }
 
 /* A frame was composed in the scratch, or there was no memory for it. */
@@ -31,7 +31,7 @@ static void lend(struct peer *peer, struct output *output, bool composed,
         *output = (struct output){frame.text, frame.len, false};
         return;
     }
-    hub_condemn(peer->hub, peer, MCPX_ENOMEM, peer->hub->now);
+    hub_disconnect(peer->hub, peer, MCPX_ENOMEM, peer->hub->now);
     peek_outbox(peer, output);
 }
 
@@ -53,7 +53,7 @@ static void peek_welcome(struct peer *peer, struct output *output)
         behind = mcpx_text_view(&peer->join);
     }
     if (peer->welcome.first)
-        news_reader_join(&peer->topic->news, &peer->cursor.news);
+        presence_reader_join(&peer->topic->presence, &peer->cursor.presence);
     lend(peer, output, notice_welcome(peer, behind, &frames), frames);
 }
 
@@ -76,13 +76,13 @@ static void peek_run(struct peer *peer, struct output *output)
     *output = (struct output){run.bytes, run.len, false};
 }
 
-/* A condemned peer without even a close frame is owed its end: an empty run that closes. */
+/* A disconnected peer without even a close frame is owed its end: an empty run that closes. */
 static bool has_output(struct peer *peer)
 {
     if (peer->stalled || peer->state >= PEER_SHUT)
         return false;
-    return peer->outbox.len > 0 || peer->owed || peer->state == PEER_CONDEMNED ||
-           cursor_has_more(peer) || peer->cursor.news.batch;
+    return peer->outbox.len > 0 || peer->owed || peer->state == PEER_DISCONNECTED ||
+           cursor_has_more(peer) || peer->cursor.presence.batch;
 }
 
 /* Lends the welcome, a page or the join, each at its time; false when none is due. */
@@ -107,7 +107,7 @@ bool peer_peek(struct peer *peer, struct output *output)
     peer->peeked = PEEK_NOTHING;
     if (!has_output(peer))
         return false;
-    if (ready_private(peer) > 0 || peer->state == PEER_CONDEMNED)
+    if (ready_private(peer) > 0 || peer->state == PEER_DISCONNECTED)
         peek_outbox(peer, output);
     else if (!peer->owed || !peek_owed(peer, output))
         peek_run(peer, output);
@@ -128,7 +128,7 @@ static void pop_outbox(struct peer *peer)
     peer_count_outbox(peer);
     if (outbox->len == 0)
         peer->answers = 0;
-    if (peer->state == PEER_CONDEMNED && outbox->len == 0)
+    if (peer->state == PEER_DISCONNECTED && outbox->len == 0)
         peer->state = PEER_SHUT;
 }
 
@@ -140,7 +140,7 @@ static void pop_join(struct peer *peer)
     peer->hub->stats.written++;
 }
 
-/* The peer may have been condemned since it was peeked: it then has nothing but its outbox. */
+/* The peer may have been disconnected since it was peeked: it then has nothing but its outbox. */
 static void pop(struct peer *peer)
 {
     struct stats *stats = &peer->hub->stats;
@@ -151,7 +151,8 @@ static void pop(struct peer *peer)
     } else if (peer->peeked == PEEK_RUN && is_open) {
         cursor_move(peer, peer->peeked_next);
         if (peer->peeked_sheet)
-            news_reader_pass(&peer->topic->news, &peer->cursor.news, peer->peeked_sheet);
+            presence_reader_pass(&peer->topic->presence, &peer->cursor.presence,
+                                 peer->peeked_sheet);
         stats->written += peer->peeked_count;
     } else if (peer->peeked == PEEK_PAGE && is_open) {
         cursor_move(peer, peer->peeked_next);
@@ -176,11 +177,11 @@ enum { TURN_BYTES = 1 << 20, COUNTED_BYTES = 16384 };
 
 static void count_turn(struct peer *peer, size_t bytes)
 {
-    struct tally *tally = peer->tally;
+    struct usage *usage = peer->usage;
 
-    tally->written = bytes + (tally->round == peer->hub->round ? tally->written : 0);
-    tally->round = peer->hub->round;
-    peer->hub->postpones |= tally->written >= TURN_BYTES;
+    usage->written = bytes + (usage->round == peer->hub->round ? usage->written : 0);
+    usage->round = peer->hub->round;
+    peer->hub->postpones |= usage->written >= TURN_BYTES;
 }
 
 /* True when the peer's participant has had its turn: the peer is offered after all others. */
@@ -188,7 +189,7 @@ static bool is_postponed(struct peer *peer)
 {
     struct hub *hub = peer->hub;
 
-    if (peer->tally->round != hub->round || peer->tally->written < TURN_BYTES)
+    if (peer->usage->round != hub->round || peer->usage->written < TURN_BYTES)
         return false;
     list_remove(&peer->in_ready);
     list_append(&hub->postponed, &peer->in_ready);
@@ -240,7 +241,7 @@ struct peer *hub_next_ready(struct hub *hub)
             return peer;
     }
     if (hub->pressed)
-        pool_retry_waiting(hub);
+        log_budget_retry_waiting(hub);
     hub->pressed = false;
     while (!list_is_empty(&hub->ready)) {
         peer = LIST_ELEMENT(hub->ready.next, struct peer, in_ready);

@@ -52,7 +52,7 @@ static void enlist(struct pending *pending, struct link *list)
     pendings->count++;
     if (pending->submission.what == SUBMIT_MESSAGE) {
         pendings->bytes += pending->size;
-        pending->peer->tally->pending += pending->size;
+        pending->peer->usage->pending += pending->size;
     }
     pending->topic->pending++;
     pending->peer->pending++;
@@ -67,9 +67,9 @@ static void delist(struct pending *pending)
     pendings->count--;
     if (pending->submission.what == SUBMIT_MESSAGE) {
         pendings->bytes -= pending->size;
-        pending->peer->tally->pending -= pending->size;
-        tally_close(pending->topic->hub,
-                    pending->peer->tally); /* its last connection may be gone */
+        pending->peer->usage->pending -= pending->size;
+        usage_close(pending->topic->hub,
+                    pending->peer->usage); /* its last connection may be gone */
         mx_map_remove(&pendings->ids, pending->hash, (uintptr_t)pending);
     }
     pending->topic->pending--;
@@ -129,7 +129,7 @@ static bool has_room(const struct peer *peer, size_t size)
     size_t max = peer->hub->config.pending_bytes;
 
     return !max || (fits(peer->hub->pendings.bytes, size, max) &&
-                    fits(peer->tally->pending, size, max / PENDING_OWNERS));
+                    fits(peer->usage->pending, size, max / PENDING_OWNERS));
 }
 
 enum mcpx_err pending_message(struct peer *peer, const struct log_message *message,
@@ -181,7 +181,7 @@ bool pending_join(struct peer *peer, const struct admission *admission, const ch
     pending->submission.reason = mcpx_slice_of(reason);
     pending->hash = hash_in(peer->topic, peer->id);
     mx_map_put(&pendings->presences, pending->hash, (uintptr_t)pending);
-    peer->presence = pending;
+    peer->own_pending = pending;
     submit(pending);
     return true;
 }
@@ -198,7 +198,7 @@ bool pending_update(struct peer *peer)
 
 void pending_leave(struct peer *peer, const char *reason)
 {
-    struct pending *pending = peer->presence;
+    struct pending *pending = peer->own_pending;
 
     assert(list_is_empty(&pending->in_line));
     pending->submission.what = SUBMIT_LEAVE;
@@ -214,7 +214,7 @@ bool hub_next_task(struct hub *hub, struct task *task)
     struct pending *pending = LIST_FIRST(&pendings->line, struct pending, in_line);
     struct submission *submission;
 
-    if (opening_next_task(hub, task))
+    if (topic_load_next_task(hub, task))
         return true;
     if (!pending || !mx_map_reserve(&pendings->tickets))
         return false;
@@ -257,13 +257,14 @@ void pending_retry_all(struct hub *hub)
 /* With what it keeps for its leave. */
 static void free_if_gone(struct peer *peer)
 {
-    struct pending *presence = peer->presence;
+    struct pending *own_pending = peer->own_pending;
 
     if (peer->state != PEER_GONE || peer->pending > 0)
         return;
-    if (presence)
-        mx_map_remove(&pendings_of(presence)->presences, presence->hash, (uintptr_t)presence);
-    free(presence);
+    if (own_pending)
+        mx_map_remove(&pendings_of(own_pending)->presences, own_pending->hash,
+                      (uintptr_t)own_pending);
+    free(own_pending);
     grant_unref(peer->grant);
     free(peer);
 }
@@ -279,7 +280,7 @@ void pending_done(struct pending *pending)
     struct topic *topic = pending->topic;
     struct peer *peer = pending->peer;
 
-    if (peer->presence != pending && list_is_empty(&pending->in_line))
+    if (peer->own_pending != pending && list_is_empty(&pending->in_line))
         free(pending);
     peer->pending--;
     free_if_gone(peer);
@@ -306,7 +307,8 @@ void pendings_fini(struct hub *hub)
 /* ---- finding ---- */
 
 /* Messages by their ids, or presence by whom it is about. */
-static struct pending *find(const struct topic *topic, bool presence, struct mcpx_slice name)
+static struct pending *find(const struct topic *topic, bool own_pending,
+                            struct mcpx_slice name)
 {
     const struct pendings *pendings = &topic->hub->pendings;
     uint64_t hash, value;
@@ -315,13 +317,13 @@ static struct pending *find(const struct topic *topic, bool presence, struct mcp
     if (topic->pending == 0)
         return NULL;
     hash = hash_in(topic, name);
-    while (
-        (value = mx_map_next(presence ? &pendings->presences : &pendings->ids, hash, &at))) {
+    while ((value =
+                mx_map_next(own_pending ? &pendings->presences : &pendings->ids, hash, &at))) {
         struct pending *pending = (struct pending *)(uintptr_t)value;
         const struct submission *of = &pending->submission;
 
         if (!list_is_empty(&pending->in_line) && pending->topic == topic &&
-            mcpx_slice_equal(presence ? of->from : of->id, name))
+            mcpx_slice_equal(own_pending ? of->from : of->id, name))
             return pending;
     }
     return NULL;

@@ -108,7 +108,7 @@ bool derive_kind(const struct topic *topic, struct mcpx_slice sender,
 /* ---- the checks ---- */
 
 /* The message being routed, and what is known so far. */
-struct passage {
+struct submission_check {
     struct hub *hub;
     struct peer *peer;
     struct mcpx_slice text;
@@ -125,92 +125,92 @@ static struct mcpx_fault fault_too_big(const struct hub *hub)
     return (struct mcpx_fault){"longer than a message may be", "", hub->config.message_bytes};
 }
 
-static enum mcpx_err check_size(struct passage *passage)
+static enum mcpx_err check_size(struct submission_check *checked)
 {
-    size_t max = passage->hub->config.message_bytes;
+    size_t max = checked->hub->config.message_bytes;
 
-    if (!max || passage->text.len <= max)
+    if (!max || checked->text.len <= max)
         return MCPX_OK;
-    passage->error.fault = fault_too_big(passage->hub);
+    checked->error.fault = fault_too_big(checked->hub);
     return MCPX_ETOOBIG;
 }
 
-static enum mcpx_err check_text(struct passage *passage)
+static enum mcpx_err check_text(struct submission_check *checked)
 {
-    struct hub *hub = passage->hub;
-    enum mcpx_err err = mcpx_envelope_parse(passage->text, hub->config.depth, &hub->envelope,
-                                            &passage->error.fault);
+    struct hub *hub = checked->hub;
+    enum mcpx_err err = mcpx_envelope_parse(checked->text, hub->config.depth, &hub->envelope,
+                                            &checked->error.fault);
 
-    passage->error.id = hub->envelope.id;
+    checked->error.id = hub->envelope.id;
     if (!err)
-        passage->kind_sent = hub->envelope.kind.text;
+        checked->kind_sent = hub->envelope.kind.text;
     return err;
 }
 
-static enum mcpx_err check_from(struct passage *passage)
+static enum mcpx_err check_from(struct submission_check *checked)
 {
-    struct mcpx_slice from = passage->hub->envelope.from;
+    struct mcpx_slice from = checked->hub->envelope.from;
 
-    return from.text && !mcpx_slice_equal(from, passage->peer->id) ? MCPX_EAUTH : MCPX_OK;
+    return from.text && !mcpx_slice_equal(from, checked->peer->id) ? MCPX_EAUTH : MCPX_OK;
 }
 
-static struct mcpx_question question_of(const struct passage *passage)
+static struct mcpx_question question_of(const struct submission_check *checked)
 {
-    const struct mcpx_envelope *envelope = &passage->hub->envelope;
+    const struct mcpx_envelope *envelope = &checked->hub->envelope;
 
     return (struct mcpx_question){&envelope->kind, envelope->to, envelope->to_count,
-                                  passage->now.wall_ms};
+                                  checked->now.wall_ms};
 }
 
-static enum mcpx_err refuse_kind(struct passage *passage)
+static enum mcpx_err refuse_kind(struct submission_check *checked)
 {
-    struct mcpx_question question = question_of(passage);
+    struct mcpx_question question = question_of(checked);
 
-    passage->error.kind = question.kind->text;
-    mcpx_capset_explain(passage->peer->grant->capset, &question, &passage->error.decision);
-    passage->hub->stats.reasons[passage->error.decision.refusal]++;
+    checked->error.kind = question.kind->text;
+    mcpx_capset_explain(checked->peer->grant->capset, &question, &checked->error.decision);
+    checked->hub->stats.reasons[checked->error.decision.refusal]++;
     return MCPX_ECAPABILITY;
 }
 
-static enum mcpx_err check_reserved(struct passage *passage)
+static enum mcpx_err check_reserved(struct submission_check *checked)
 {
-    return mcpx_kind_is_reserved(&passage->hub->envelope.kind) ? refuse_kind(passage)
+    return mcpx_kind_is_reserved(&checked->hub->envelope.kind) ? refuse_kind(checked)
                                                                : MCPX_OK;
 }
 
-static enum mcpx_err check_rate(struct passage *passage)
+static enum mcpx_err check_rate(struct submission_check *checked)
 {
-    struct rates *rates = &passage->peer->account->rates;
+    struct rates *rates = &checked->peer->account->rates;
     struct bucket before = rates->messages;
 
-    if (bucket_take(&rates->messages, 1, passage->now)) {
-        if (bucket_take(&rates->bytes, passage->text.len, passage->now))
+    if (bucket_take(&rates->messages, 1, checked->now)) {
+        if (bucket_take(&rates->bytes, checked->text.len, checked->now))
             return MCPX_OK;
         rates->messages = before; /* a refused message costs nothing */
-        passage->error.wait_ms =
-            bucket_wait_ms(&rates->bytes, passage->text.len, passage->now);
+        checked->error.wait_ms =
+            bucket_wait_ms(&rates->bytes, checked->text.len, checked->now);
     } else {
-        passage->error.wait_ms = bucket_wait_ms(&rates->messages, 1, passage->now);
+        checked->error.wait_ms = bucket_wait_ms(&rates->messages, 1, checked->now);
     }
     return MCPX_ERATE;
 }
 
-static enum mcpx_err check_id(struct passage *passage)
+static enum mcpx_err check_id(struct submission_check *checked)
 {
-    const struct topic *topic = passage->peer->topic;
-    struct mcpx_slice id = passage->hub->envelope.id;
+    const struct topic *topic = checked->peer->topic;
+    struct mcpx_slice id = checked->hub->envelope.id;
 
     return log_knows(&topic->log, id) || pending_by_id(topic, id) ? MCPX_EDUPLICATE : MCPX_OK;
 }
 
 /* Only memory can be missing; the short kind must then not slip past a narrow denial. */
-static enum mcpx_err complete_kind(struct passage *passage)
+static enum mcpx_err complete_kind(struct submission_check *checked)
 {
-    struct hub *hub = passage->hub;
+    struct hub *hub = checked->hub;
 
     mcpx_text_reset(&hub->derived);
     if (hub->config.derive_kinds &&
-        derive_kind(passage->peer->topic, passage->peer->id, &hub->envelope, &hub->derived))
+        derive_kind(checked->peer->topic, checked->peer->id, &hub->envelope, &hub->derived))
         hub->stats.derived++;
     else
         hub->derived.len = 0;
@@ -234,16 +234,16 @@ static bool time_match(struct hub *hub, struct mcpx_capset *set,
     return allowed;
 }
 
-static enum mcpx_err check_capability(struct passage *passage)
+static enum mcpx_err check_capability(struct submission_check *checked)
 {
-    struct hub *hub = passage->hub;
-    struct mcpx_capset *set = passage->peer->grant->capset;
-    struct mcpx_question question = question_of(passage);
+    struct hub *hub = checked->hub;
+    struct mcpx_capset *set = checked->peer->grant->capset;
+    struct mcpx_question question = question_of(checked);
     bool is_timed = hub->match_ns && hub->untimed-- == 0;
 
     if (is_timed ? time_match(hub, set, &question) : mcpx_capset_allows(set, &question))
         return MCPX_OK;
-    return refuse_kind(passage);
+    return refuse_kind(checked);
 }
 
 /* ---- accepting ---- */
@@ -258,19 +258,19 @@ static void take_until(struct log_message *message, struct mcpx_slice text, size
 }
 
 /* `"from":…,"ts":…,` as far as the sender left them out. */
-static struct mcpx_slice stamps(struct passage *passage)
+static struct mcpx_slice stamps(struct submission_check *checked)
 {
-    const struct mcpx_envelope *envelope = &passage->hub->envelope;
-    struct mcpx_text *out = &passage->hub->scratch;
+    const struct mcpx_envelope *envelope = &checked->hub->envelope;
+    struct mcpx_text *out = &checked->hub->scratch;
     char ts[MX_TIME_LEN + 1];
 
     mcpx_text_reset(out);
     if (!envelope->from.text) {
-        mcpx_json_add_member(out, "from", passage->peer->id);
+        mcpx_json_add_member(out, "from", checked->peer->id);
         mcpx_text_add(out, ",", 1);
     }
     if (!envelope->ts.text) {
-        mx_time_format(passage->now.wall_ms, ts);
+        mx_time_format(checked->now.wall_ms, ts);
         mcpx_json_add_member(out, "ts", mcpx_slice_of(ts));
         mcpx_text_add(out, ",", 1);
     }
@@ -278,37 +278,38 @@ static struct mcpx_slice stamps(struct passage *passage)
 }
 
 /* In a gated hub it is read once it was committed. */
-static enum mcpx_err submit(struct passage *passage, const struct log_message *message)
+static enum mcpx_err submit(struct submission_check *checked,
+                            const struct log_message *message)
 {
-    struct submission about = {.kind_sent = passage->kind_sent,
-                               .correlation_id = passage->hub->envelope.correlation_id};
-    struct mcpx_question question = question_of(passage);
+    struct submission about = {.kind_sent = checked->kind_sent,
+                               .correlation_id = checked->hub->envelope.correlation_id};
+    struct mcpx_question question = question_of(checked);
     struct mcpx_decision decision;
 
-    if (passage->hub->config.audited) {
-        mcpx_capset_explain(passage->peer->grant->capset, &question, &decision);
+    if (checked->hub->config.audited) {
+        mcpx_capset_explain(checked->peer->grant->capset, &question, &decision);
         about.grant = decision.grant;
     }
-    passage->error.wait_ms = retry_ms;
-    return pending_message(passage->peer, message, &about);
+    checked->error.wait_ms = retry_ms;
+    return pending_message(checked->peer, message, &about);
 }
 
 /*
  * The sender's text with at most two splices: the stamps behind the opening brace, and the kind
  * where it was completed. Protocol: section 1, byte fidelity.
  */
-static enum mcpx_err accept(struct passage *passage)
+static enum mcpx_err accept(struct submission_check *checked)
 {
-    struct hub *hub = passage->hub;
+    struct hub *hub = checked->hub;
     const struct mcpx_envelope *envelope = &hub->envelope;
-    struct mcpx_slice text = passage->text;
-    struct mcpx_slice stamped = stamps(passage);
+    struct mcpx_slice text = checked->text;
+    struct mcpx_slice stamped = stamps(checked);
     struct log_message message = {.id = envelope->id,
                                   .kind = envelope->kind.text,
-                                  .sender = passage->peer->sender,
+                                  .sender = checked->peer->sender,
                                   .to = envelope->to,
                                   .to_count = envelope->to_count,
-                                  .mono_ms = passage->now.mono_ms};
+                                  .mono_ms = checked->now.mono_ms};
     size_t quoted_at = hub->scratch.len;
     size_t done = 0;
 
@@ -328,43 +329,43 @@ static enum mcpx_err accept(struct passage *passage)
         done += envelope->kind_raw_len;
     }
     take_until(&message, text, &done, text.len);
-    return hub->config.gated ? submit(passage, &message)
-                             : topic_append(passage->peer->topic, &message, false);
+    return hub->config.gated ? submit(checked, &message)
+                             : topic_append(checked->peer->topic, &message, false);
 }
 
 /* ---- the order ---- */
 
-static enum mcpx_err (*const checks[])(struct passage *) = {
+static enum mcpx_err (*const checks[])(struct submission_check *) = {
     check_size, check_text,    check_from,       check_reserved, check_rate,
     check_id,   complete_kind, check_capability, accept,
 };
 
-static void refuse(struct passage *passage, enum mcpx_err err)
+static void refuse(struct submission_check *checked, enum mcpx_err err)
 {
-    passage->error.err = err;
-    answer_sender(passage->peer, &passage->error, passage->now);
+    checked->error.err = err;
+    answer_sender(checked->peer, &checked->error, checked->now);
 }
 
-static void fill_verdict(const struct passage *passage, enum mcpx_err err,
+static void fill_verdict(const struct submission_check *checked, enum mcpx_err err,
                          struct verdict *verdict)
 {
     *verdict = (struct verdict){.err = err,
-                                .id = passage->error.id,
-                                .kind_sent = passage->kind_sent,
-                                .decision = passage->error.decision};
-    if (!passage->kind_sent.text)
+                                .id = checked->error.id,
+                                .kind_sent = checked->kind_sent,
+                                .decision = checked->error.decision};
+    if (!checked->kind_sent.text)
         return;
-    verdict->kind = passage->hub->envelope.kind.text;
+    verdict->kind = checked->hub->envelope.kind.text;
     if (err) {
-        verdict->to = passage->hub->envelope.to;
-        verdict->to_count = passage->hub->envelope.to_count;
+        verdict->to = checked->hub->envelope.to;
+        verdict->to_count = checked->hub->envelope.to_count;
     }
 }
 
 void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struct mcpx_now now,
                struct verdict *verdict)
 {
-    struct passage passage = {.hub = hub, .peer = peer, .text = text, .now = now};
+    struct submission_check checked = {.hub = hub, .peer = peer, .text = text, .now = now};
     enum mcpx_err err = MCPX_OK;
 
     *verdict = (struct verdict){.err = MCPX_ECLOSED};
@@ -376,45 +377,45 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
     hub->stats.received++;
     hub->stats.received_bytes += text.len;
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !err; i++)
-        err = checks[i](&passage);
+        err = checks[i](&checked);
     if (err) {
-        refuse(&passage, err);
+        refuse(&checked, err);
     } else if (!hub->config.gated) {
         hub->stats.accepted++;
         topic_tell_position(peer->topic);
     }
-    fill_verdict(&passage, err, verdict);
-    hub_condemn_slow(hub);
+    fill_verdict(&checked, err, verdict);
+    hub_disconnect_slow(hub);
 }
 
 void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now)
 {
-    struct passage passage = {.hub = hub, .peer = peer, .now = now};
+    struct submission_check checked = {.hub = hub, .peer = peer, .now = now};
 
     if (peer->state == PEER_JOINING)
-        hub_condemn(hub, peer, err, now); /* it has no room for answers yet */
+        hub_disconnect(hub, peer, err, now); /* it has no room for answers yet */
     if (peer->state != PEER_OPEN)
         return;
     hub->now = now;
     hub->stats.received++;
     if (err == MCPX_ETOOBIG)
-        passage.error.fault = fault_too_big(hub);
+        checked.error.fault = fault_too_big(hub);
     else if (err == MCPX_EBINARY)
-        passage.error.fault = (struct mcpx_fault){"expected a text message", "", 0};
-    refuse(&passage, err);
-    hub_condemn_slow(hub);
+        checked.error.fault = (struct mcpx_fault){"expected a text message", "", 0};
+    refuse(&checked, err);
+    hub_disconnect_slow(hub);
 }
 
 void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_now now)
 {
-    struct passage passage = {.hub = hub, .peer = peer, .now = now};
+    struct submission_check checked = {.hub = hub, .peer = peer, .now = now};
 
     hub->now = now;
     for (; frames > 0 && peer->state == PEER_OPEN; frames--) {
         if (bucket_take(&peer->account->rates.messages, 1, now))
             continue;
-        passage.error.wait_ms = bucket_wait_ms(&peer->account->rates.messages, 1, now);
-        refuse(&passage, MCPX_ERATE);
+        checked.error.wait_ms = bucket_wait_ms(&peer->account->rates.messages, 1, now);
+        refuse(&checked, MCPX_ERATE);
     }
-    hub_condemn_slow(hub);
+    hub_disconnect_slow(hub);
 }

@@ -2,13 +2,13 @@
  * log.c - a line is composed whole in one buffer and leaves in one write, so lines of several
  * processes on one pipe do not mix. Values are escaped here and nowhere else. Nobody is waited for:
  * what standard error does not take now is kept, to a bound, and what is lost beyond it is counted
- * and said. syslog was refused: the journal and every container runtime read stderr.
+ * and said. syslog was refused: the log files and every container runtime read stderr.
  */
 #include "router/process/log.h"
 
 #include "lib/base/ident.h"
-#include "lib/edge/alarm.h"
-#include "lib/edge/outlet.h"
+#include "lib/edge/line_writer.h"
+#include "lib/edge/timer.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include <mcpx/json.h>
@@ -23,8 +23,8 @@ static struct {
     enum log_level level;
     enum log_format format;
     struct mcpx_text line;
-    struct mx_outlet outlet;
-} state = {.level = LOG_INFO, .outlet = {.fd = STDERR_FILENO}};
+    struct mx_line_writer writer;
+} state = {.level = LOG_INFO, .writer = {.fd = STDERR_FILENO}};
 
 void log_set(enum log_level level, enum log_format format)
 {
@@ -35,8 +35,8 @@ void log_set(enum log_level level, enum log_format format)
 void log_open(enum log_level level, enum log_format format)
 {
     log_set(level, format);
-    mx_outlet_close(&state.outlet);
-    mx_outlet_open(&state.outlet, STDERR_FILENO);
+    mx_line_writer_close(&state.writer);
+    mx_line_writer_open(&state.writer, STDERR_FILENO);
 }
 
 bool log_wants(enum log_level level)
@@ -117,7 +117,7 @@ static void add_head(struct mcpx_text *line, enum log_level level, const char *e
               ts, levels[level], event);
 }
 
-/* Composes an event in the line's buffer and hands it to the outlet. */
+/* Composes an event in the line's buffer and hands it to the line writer. */
 static void put(enum log_level level, const char *event, const struct log_field *fields,
                 size_t count)
 {
@@ -130,23 +130,23 @@ static void put(enum log_level level, const char *event, const struct log_field 
             add_field(line, &fields[i]);
     mcpx_text_puts(line, state.format == LOG_JSON ? "}\n" : "\n");
     if (!line->failed)
-        mx_outlet_put(&state.outlet, mcpx_text_view(line));
+        mx_line_writer_put(&state.writer, mcpx_text_view(line));
 }
 
 /* What could not be written is told where it is missing. */
 static void report_lost(void)
 {
-    struct log_field lines = log_number("lines", (int64_t)state.outlet.lost);
+    struct log_field lines = log_number("lines", (int64_t)state.writer.lost);
 
-    if (!mx_outlet_may_report_lost(&state.outlet))
+    if (!mx_line_writer_may_report_lost(&state.writer))
         return;
-    state.outlet.lost = 0;
+    state.writer.lost = 0;
     put(LOG_WARN, "log_lost", &lines, 1);
 }
 
 bool log_flush(void)
 {
-    if (!mx_outlet_flush(&state.outlet))
+    if (!mx_line_writer_flush(&state.writer))
         return false;
     report_lost();
     return true;
@@ -154,14 +154,14 @@ bool log_flush(void)
 
 uint64_t log_lost(void)
 {
-    return state.outlet.lost_ever;
+    return state.writer.lost_ever;
 }
 
 void log_close(void)
 {
-    if (mx_outlet_drain(&state.outlet, DRAIN_MS))
+    if (mx_line_writer_drain(&state.writer, DRAIN_MS))
         report_lost();
-    mx_outlet_close(&state.outlet);
+    mx_line_writer_close(&state.writer);
     mcpx_text_fini(&state.line);
 }
 

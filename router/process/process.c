@@ -14,7 +14,7 @@
  */
 #include "router/process/process.h"
 
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -79,14 +79,14 @@ struct chance clock_chance(void)
 
 /* ---- the service manager ---- */
 
-void manager_open(struct manager *manager)
+void systemd_notify_open(struct systemd_notify *notify)
 {
     uint64_t us = 0;
 
-    *manager = (struct manager){0};
+    *notify = (struct systemd_notify){0};
     if (sd_watchdog_enabled(0, &us) <= 0)
         return;
-    manager->every_ms = us < 4000 ? 1 : (int64_t)(us / 2000);
+    notify->every_ms = us < 4000 ? 1 : (int64_t)(us / 2000);
 }
 
 void manager_tell(const char *what)
@@ -96,22 +96,22 @@ void manager_tell(const char *what)
 
 /* systemd counts an answer to its signal only when it is of a later time: not the time at which the
  * loop's turn began. */
-void manager_tell_reloading(void)
+void systemd_notify_tell_reloading(void)
 {
     sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_ns() / 1000);
 }
 
-int64_t manager_watchdog(struct manager *manager, int64_t mono_ms)
+int64_t systemd_notify_watchdog(struct systemd_notify *notify, int64_t mono_ms)
 {
-    int64_t wait_ms = manager->told_ms + manager->every_ms - mono_ms;
+    int64_t wait_ms = notify->told_ms + notify->every_ms - mono_ms;
 
-    if (manager->every_ms == 0)
+    if (notify->every_ms == 0)
         return INT64_MAX;
-    if (manager->told_ms && wait_ms > 0)
+    if (notify->told_ms && wait_ms > 0)
         return wait_ms;
     sd_notify(0, "WATCHDOG=1");
-    manager->told_ms = mono_ms;
-    return manager->every_ms;
+    notify->told_ms = mono_ms;
+    return notify->every_ms;
 }
 
 /* ---- this process, and the machine ---- */

@@ -41,30 +41,30 @@ uint64_t machine_descriptors(void);
 /* ---- the service manager: systemd, or whoever else set NOTIFY_SOCKET ---- */
 
 /** The watchdog of the service manager. Zeroed = nobody watches. */
-struct manager {
+struct systemd_notify {
     int64_t every_ms; /* how often it is to be told that the loop turns; 0 = nobody watches */
     int64_t told_ms;  /* mono_ms at which it was told last */
 };
 
 /** Asks whether somebody watches. */
-void manager_open(struct manager *manager);
+void systemd_notify_open(struct systemd_notify *notify);
 
 /** Tells it something, as sd_notify(3) has it: "READY=1" at the start, and after each reload. */
 void manager_tell(const char *what);
 
 /** The configuration is read again from now on; until READY=1. */
-void manager_tell_reloading(void);
+void systemd_notify_tell_reloading(void);
 
 /**
  * Tells the watchdog, when it is time, that the loop turns. To be called from the loop and from
  * nowhere else, so that one that hangs is found. Returns the milliseconds until it is time again;
  * INT64_MAX when nobody watches.
  */
-int64_t manager_watchdog(struct manager *manager, int64_t mono_ms);
+int64_t systemd_notify_watchdog(struct systemd_notify *notify, int64_t mono_ms);
 
 /*
  * ---- the only place of the loop that asks what time it is, but for what is not of a loop turn
- * (lib/edge/alarm.h). The threads of the store have router/store/commit/stage.h.
+ * (lib/edge/timer.h). The threads of the store have router/store/commit/stage.h.
  */
 
 /** The time of one loop turn. */

@@ -1,7 +1,7 @@
 /*
- * store.c - the loop's end of all belts. What the audit lets pass goes to the database, what that
- * has stored is committed, in order. Topics that were read are handed to the hub in helpings: a
- * large one must not stop the loop.
+ * store.c - the loop's end of all work queues. What the audit lets pass goes to the database, what
+ * that has stored is committed, in order. Topics that were read are handed to the hub in helpings:
+ * a large one must not stop the loop.
  *
  *     hub_next_task ──► audit ──► sqlite ──► hub_commit
  *                         │          │
@@ -24,7 +24,7 @@ enum { HELPING_BYTES = 2 << 20, HELPING_COUNT = 4000, TOLD_MAX = 10000 };
 
 /* A stage: how much it was given and has not answered; since when it says nothing. */
 struct held {
-    struct belt *belt; /* NULL = it is off */
+    struct work_queue *queue; /* NULL = it is off */
     size_t count;
     int64_t since_ms;
 };
@@ -38,7 +38,7 @@ struct store {
     int64_t slow_ms;
     void (*wake)(void *context);
     void *context;
-    struct link read; /* openings that the hub has not seen all of, the oldest first */
+    struct link read; /* loads that the hub has not seen all of, the oldest first */
     size_t helped;    /* envelopes of the first that it has seen; `begun`: and its topic */
     bool begun;
     struct mcpx_text lines; /* for the log, each with a line end */
@@ -71,27 +71,27 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
         return err;
     }
     if (config->file)
-        store->stores.belt = sqlite_belt(store->sqlite);
+        store->stores.queue = sqlite_belt(store->sqlite);
     if (config->audit) {
-        store->audits.belt = audit_belt(store->audit);
+        store->audits.queue = audit_belt(store->audit);
         store->blocks = config->audit->on_full == ON_FULL_BLOCK;
     }
     *out = store;
     return MCPX_OK;
 }
 
-/* The oldest opening that was read; NULL = none. */
-static struct stored_opening *first_read(const struct store *store)
+/* The oldest load that was read; NULL = none. */
+static struct stored_topic_load *first_read(const struct store *store)
 {
-    return LIST_FIRST(&store->read, struct stored_opening, oneway.link);
+    return LIST_FIRST(&store->read, struct stored_topic_load, unanswered.link);
 }
 
 static void drop_first_read(struct store *store)
 {
-    struct stored_opening *opening = first_read(store);
+    struct stored_topic_load *load = first_read(store);
 
-    list_remove(&opening->oneway.link);
-    stored_opening_free(opening);
+    list_remove(&load->unanswered.link);
+    stored_topic_load_free(load);
     store->helped = 0;
     store->begun = false;
 }
@@ -149,7 +149,7 @@ static void give(struct held *held, struct link *submissions, size_t count,
     if (held->count == 0)
         held->since_ms = now.mono_ms;
     held->count += count;
-    belt_put(held->belt, submissions, count);
+    work_queue_put(held->queue, submissions, count);
 }
 
 /* What a stage has answered. A disk that hangs reports nothing: that is seen from here. */
@@ -159,7 +159,7 @@ static void take_back(const struct store *store, struct held *held, struct link 
     int64_t silent_ms;
 
     list_init(answers);
-    belt_answers(held->belt, answers, report);
+    work_queue_answers(held->queue, answers, report);
     for (const struct link *at = answers->next; at != answers; at = at->next) {
         held->count--;
         held->since_ms = now.mono_ms;
@@ -188,7 +188,7 @@ static void pass_on(struct store *store, struct hub *hub, struct link *answers,
         if (submission->rejection.err) {
             tell_undelivered(store, submission, now);
             reject(store, hub, submission, now);
-        } else if (next->belt) {
+        } else if (next->queue) {
             list_append(&onward, at);
             count++;
         } else {
@@ -215,44 +215,44 @@ static void take_answers(struct store *store, struct hub *hub, struct mcpx_now n
 
 /* ---- openings ---- */
 
-static void tell_of_damage(struct store *store, const struct stored_opening *opening)
+static void tell_of_damage(struct store *store, const struct stored_topic_load *load)
 {
-    uint64_t hash = mx_map_hash((struct mx_map_key){{0, 0}}, opening->name);
+    uint64_t hash = mx_map_hash((struct mx_map_key){{0, 0}}, load->name);
     size_t at = 0;
 
-    if (opening->reason[0] == '\0' || mx_map_next(&store->told, hash, &at))
+    if (load->reason[0] == '\0' || mx_map_next(&store->told, hash, &at))
         return;
     if (store->told.count < TOLD_MAX && mx_map_reserve(&store->told))
         mx_map_put(&store->told, hash, 1);
-    mx_format(&store->lines, "topic %q cannot be read: %s\n", opening->name, opening->reason);
+    mx_format(&store->lines, "topic %q cannot be read: %s\n", load->name, load->reason);
     if (store->lines.failed)
         mcpx_text_reset(&store->lines);
 }
 
-static void end_opening(struct store *store, struct hub *hub, enum mcpx_err err,
-                        struct mcpx_now now)
+static void end_load(struct store *store, struct hub *hub, enum mcpx_err err,
+                     struct mcpx_now now)
 {
-    struct stored_opening *opening = first_read(store);
+    struct stored_topic_load *load = first_read(store);
     struct rejection rejection = {err, 0, true};
 
     mx_histogram_add(&store->figures.open, &stage_times, 1,
-                     thread_clock_us() - opening->begun_us);
+                     thread_clock_us() - load->begun_us);
     if (err == MCPX_OK) {
-        hub_commit(hub, opening->ticket, now);
+        hub_commit(hub, load->ticket, now);
     } else {
-        tell_of_damage(store, opening);
-        hub_reject(hub, opening->ticket, &rejection, now);
+        tell_of_damage(store, load);
+        hub_reject(hub, load->ticket, &rejection, now);
     }
     drop_first_read(store);
 }
 
 /* The hub takes no text that is no envelope, or claims to be its own: that was not stored by it. */
-static enum mcpx_err name_refused(struct stored_opening *opening, uint64_t serial,
+static enum mcpx_err name_refused(struct stored_topic_load *load, uint64_t serial,
                                   enum mcpx_err err)
 {
     if (err != MCPX_EINVALID)
         return err;
-    (void)snprintf(opening->reason, sizeof opening->reason,
+    (void)snprintf(load->reason, sizeof load->reason,
                    "what is stored is no envelope of a participant, at serial %" PRIu64,
                    serial);
     return MCPX_EUNAVAILABLE;
@@ -262,38 +262,38 @@ static enum mcpx_err name_refused(struct stored_opening *opening, uint64_t seria
 static bool help(struct store *store, struct hub *hub, size_t *bytes, size_t *count,
                  enum mcpx_err *err)
 {
-    struct stored_opening *opening = first_read(store);
+    struct stored_topic_load *load = first_read(store);
 
-    *err = opening->rejection.err;
-    if (*err == MCPX_OK && opening->is_known && !store->begun)
-        *err = hub_load_topic(hub, opening->ticket, &opening->topic);
+    *err = load->rejection.err;
+    if (*err == MCPX_OK && load->is_known && !store->begun)
+        *err = hub_load_topic(hub, load->ticket, &load->topic);
     store->begun = true;
-    while (*err == MCPX_OK && store->helped < opening->count) {
-        const struct stored_envelope *envelope = &opening->envelopes[store->helped];
+    while (*err == MCPX_OK && store->helped < load->count) {
+        const struct stored_envelope *envelope = &load->envelopes[store->helped];
 
         if (*bytes >= HELPING_BYTES || *count >= HELPING_COUNT)
             return false;
         *bytes += envelope->text.len;
         *count += 1;
-        *err = hub_load(hub, opening->ticket, envelope);
-        *err = name_refused(opening, opening->topic.first + store->helped++, *err);
+        *err = hub_load(hub, load->ticket, envelope);
+        *err = name_refused(load, load->topic.first + store->helped++, *err);
     }
     return true;
 }
 
-static void take_openings(struct store *store, struct hub *hub, struct mcpx_now now)
+static void take_loads(struct store *store, struct hub *hub, struct mcpx_now now)
 {
     size_t bytes = 0;
     size_t count = 0;
     enum mcpx_err err;
 
-    sqlite_openings(store->sqlite, &store->read);
+    sqlite_loads(store->sqlite, &store->read);
     while (first_read(store)) {
         if (!help(store, hub, &bytes, &count, &err)) {
             store->wake(store->context);
             return;
         }
-        end_opening(store, hub, err, now);
+        end_load(store, hub, err, now);
     }
 }
 
@@ -332,7 +332,7 @@ void store_turn(struct store *store, struct hub *hub, struct mcpx_now now)
 {
     take_answers(store, hub, now);
     if (store->sqlite)
-        take_openings(store, hub, now);
+        take_loads(store, hub, now);
     take_tasks(store, hub, now);
     store->figures.pending = hub_pending(hub);
 }

@@ -2,8 +2,8 @@
  * store.h - a running chain of stages behind the hub: the audit, then SQLite. Either may be
  * missing. All that the router's edge sees of them.
  *
- * Loop and stages share belts (belt.h); no stage calls the hub. The one who turns the loop calls
- * store_turn, which takes tasks from the hub, and tells it what became of them.
+ * Loop and stages share work queues (work_queue.h); no stage calls the hub. The one who turns the
+ * loop calls store_turn, which takes tasks from the hub, and tells it what became of them.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H

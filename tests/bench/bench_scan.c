@@ -33,11 +33,10 @@ static void run_envelope(void *context)
 static void run_jansson(void *context)
 {
     const struct mcpx_slice *text = context;
-    json_t *value = json_loadb(text->text, text->len, JSON_ALLOW_NUL, NULL);
+    json_auto_t *value = json_loadb(text->text, text->len, JSON_ALLOW_NUL, NULL);
 
     if (!value)
         abort();
-    json_decref(value);
 }
 
 /* An envelope around `payload`, in memory of its own. */

@@ -1,7 +1,7 @@
 /*
- * bench_store.c - what the stage that writes costs: messages a second through its belt, next to a
- * bare SQLite that commits the same batches, and a batch of one next to write and fdatasync of the
- * same bytes. In MCPX_BENCH_DIR, or /var/tmp: it has to be a disk.
+ * bench_store.c - what the stage that writes costs: messages a second through its work queue, next
+ * to a bare SQLite that commits the same batches, and a batch of one next to write and fdatasync of
+ * the same bytes. In MCPX_BENCH_DIR, or /var/tmp: it has to be a disk.
  */
 #include "router/store/sqlite/sqlite.h"
 #include "tests/bench/measure.h"
@@ -77,7 +77,7 @@ static void stage_put(struct sqlite *sqlite, struct submission *batch, size_t co
         list_init(&batch[i].link);
         list_append(&list, &batch[i].link);
     }
-    belt_put(sqlite_belt(sqlite), &list, count);
+    work_queue_put(sqlite_belt(sqlite), &list, count);
 }
 
 static void stage_take(struct sqlite *sqlite, size_t count)
@@ -88,7 +88,7 @@ static void stage_take(struct sqlite *sqlite, size_t count)
 
     list_init(&answers);
     while (came < count) {
-        belt_answers(sqlite_belt(sqlite), &answers, &report);
+        work_queue_answers(sqlite_belt(sqlite), &answers, &report);
         if (list_is_empty(&answers))
             while (sem_wait(&woken) != 0)
                 check(errno == EINTR, "cannot wait");

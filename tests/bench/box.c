@@ -113,5 +113,5 @@ size_t box_read(struct box *box)
 
 void box_depart(struct box *box, struct peer *peer)
 {
-    hub_depart(box->hub, peer, MCPX_ECLOSED, box->now);
+    hub_leave(box->hub, peer, MCPX_ECLOSED, box->now);
 }

@@ -47,7 +47,7 @@ static bool is_granted(const char *kind)
 
 void naive_route(struct mcpx_slice text)
 {
-    json_t *message = json_loadb(text.text, text.len, 0, NULL);
+    json_auto_t *message = json_loadb(text.text, text.len, 0, NULL);
     const char *kind = json_string_value(json_object_get(message, "kind"));
     const char *protocol = json_string_value(json_object_get(message, "protocol"));
 
@@ -58,7 +58,6 @@ void naive_route(struct mcpx_slice text)
     free(history[next]);
     history[next] = json_dumps(message, JSON_COMPACT);
     next = (next + 1) % NAIVE_HISTORY;
-    json_decref(message);
 }
 
 void naive_fini(void)

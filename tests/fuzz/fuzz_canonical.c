@@ -6,6 +6,7 @@
 #include <mcpx/digest.h>
 #include <mcpx/json.h>
 
+#include "lib/base/scoped.h"
 #include "lib/json/number.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -88,7 +89,7 @@ static void must_mean(struct mcpx_slice text, struct mcpx_slice form)
 
 static void check_form(struct mcpx_slice value, const struct mcpx_text *form)
 {
-    struct mcpx_text again = {0};
+    mx_scoped_text again = {0};
     struct mcpx_slice formed = {NULL, 0};
     char sum[MCPX_SHA256_LEN + 1], other[MCPX_SHA256_LEN + 1];
 
@@ -100,7 +101,6 @@ static void check_form(struct mcpx_slice value, const struct mcpx_text *form)
     must(mcpx_digest_json(value, sum, NULL) == MCPX_OK);
     must(mcpx_digest_bytes(formed, other) == MCPX_OK);
     must(strcmp(sum, other) == 0);
-    mcpx_text_fini(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,6 +4,7 @@
  * of what sort it is, and cannot be read as two. Input: the common name up to the first newline,
  * whose first byte chooses its ASN.1 type; then the DER text of the extension subjectAltName.
  */
+#include "lib/base/scoped.h"
 #include "lib/wire/tls.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -97,7 +98,7 @@ static bool connect_ends(struct mx_tls *tls, SSL *client, BIO *in, BIO *out)
 static void check_names(const struct mx_tls *tls)
 {
     static const char *const sorts[] = {"dns:", "uri:", "email:", "cn:"};
-    struct mcpx_text names = {0};
+    mx_scoped_text names = {0};
 
     must(mx_tls_names(tls, &names));
     for (size_t at = 0; at < names.len; at += strlen(names.text + at) + 1) {
@@ -111,7 +112,6 @@ static void check_names(const struct mx_tls *tls)
             must((unsigned char)*name >= ' ');
     }
     must(names.len == 0 || names.text[names.len - 1] == '\0');
-    mcpx_text_fini(&names);
 }
 
 static void show(X509 *certificate)

@@ -4,6 +4,7 @@
  * `---` stands the file that a reload finds in its place; without one that is the same.
  */
 #define _GNU_SOURCE /* memmem */
+#include "lib/base/scoped.h"
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
 #include "tests/fuzz/fuzz.h"
@@ -95,7 +96,7 @@ static size_t count_changes(const struct config *before, const struct config *af
 /* What a reload tells: of equal policies nothing, and backwards the opposite. */
 static void compare(const struct config *before, const struct config *after)
 {
-    struct mcpx_text errors = {0}, settings = {0};
+    mx_scoped_text errors = {0}, settings = {0};
     size_t there[3], back[3], count = count_changes(before, after, there);
     bool live = config_compare(before, after, &errors, &settings);
 
@@ -109,8 +110,6 @@ static void compare(const struct config *before, const struct config *after)
         abort();
     if (count > 0 && strcmp(before->rev, after->rev) == 0)
         abort();
-    mcpx_text_fini(&errors);
-    mcpx_text_fini(&settings);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -55,7 +55,7 @@ static void read_all(struct mcpx_slice stream, size_t piece, bool own, struct mx
                 break;
         }
     }
-    mcpx_text_number(out, (int64_t)frames.crumbs);
+    mcpx_text_number(out, (int64_t)frames.tiny_frames);
     free(buffer);
     mx_frames_fini(&frames);
 }

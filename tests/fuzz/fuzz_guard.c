@@ -1,10 +1,11 @@
 /*
- * fuzz_guard.c - a conversation of any bytes through a passage: lines beginning with ">" are text
- * messages of the agent, with "<" those of the router; anything else is given raw to both, in
+ * fuzz_guard.c - a conversation of any bytes through a connection: lines beginning with ">" are
+ * text messages of the agent, with "<" those of the router; anything else is given raw to both, in
  * turns. What reaches the agent after the handshake are whole frames, and none of the messages in
  * them can be executed by who looks at method and id only, in whatever letter case, unless it is a
  * request.
  */
+#include "lib/base/scoped.h"
 #include "lib/wire/frames.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fold_judge.h"
@@ -36,22 +37,21 @@ static void add_frame(struct mcpx_text *out, bool masked, struct mcpx_slice text
     mcpx_text_slice(out, text);
 }
 
-static void say(struct guard_passage *passage, struct mcpx_slice line)
+static void say(struct guard_connection *connection, struct mcpx_slice line)
 {
-    struct mcpx_text frame = {0};
+    mx_scoped_text frame = {0};
     bool agent = line.len && line.text[0] == '>';
 
     if (!line.len || (line.text[0] != '>' && line.text[0] != '<') || line.len > 65535) {
-        guard_passage_from_router(passage, line);
-        guard_passage_from_agent(passage, line);
+        guard_connection_from_router(connection, line);
+        guard_connection_from_agent(connection, line);
         return;
     }
     add_frame(&frame, agent, (struct mcpx_slice){line.text + 1, line.len - 1});
     if (agent)
-        guard_passage_from_agent(passage, mcpx_text_view(&frame));
+        guard_connection_from_agent(connection, mcpx_text_view(&frame));
     else
-        guard_passage_from_router(passage, mcpx_text_view(&frame));
-    mcpx_text_fini(&frame);
+        guard_connection_from_router(connection, mcpx_text_view(&frame));
 }
 
 /* For whoever reads it, letter case or not. */
@@ -101,27 +101,27 @@ static void check_told(struct mcpx_slice told)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct guard_passage_config config = {guard_asked_new(4), 4096, NULL, NULL};
-    struct guard_passage *passage = guard_passage_new(&config);
+    struct guard_connection_config config = {guard_asked_new(4), 4096, NULL, NULL};
+    struct guard_connection *connection = guard_connection_new(&config);
     struct mcpx_slice rest = {(const char *)data, size};
     struct mcpx_text hello = {0};
 
-    guard_passage_from_agent(passage, mcpx_slice_of(request));
-    guard_passage_from_router(passage, mcpx_slice_of(answer));
+    guard_connection_from_agent(connection, mcpx_slice_of(request));
+    guard_connection_from_router(connection, mcpx_slice_of(answer));
     add_frame(&hello, false, mcpx_slice_of(welcome));
-    guard_passage_from_router(passage, mcpx_text_view(&hello));
+    guard_connection_from_router(connection, mcpx_text_view(&hello));
     while (rest.len) {
         const char *end = memchr(rest.text, '\n', rest.len);
         size_t len = end ? (size_t)(end - rest.text) : rest.len;
 
-        say(passage, (struct mcpx_slice){rest.text, len});
+        say(connection, (struct mcpx_slice){rest.text, len});
         len += end ? 1 : 0;
         rest.text += len;
         rest.len -= len;
     }
-    check_told(mcpx_text_view(&passage->to_agent));
+    check_told(mcpx_text_view(&connection->to_agent));
     mcpx_text_fini(&hello);
-    guard_passage_free(passage);
+    guard_connection_free(connection);
     guard_asked_free(config.asked);
     return 0;
 }

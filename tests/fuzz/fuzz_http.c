@@ -35,8 +35,8 @@ static const struct chance chance = {fill_steadily, NULL};
 
 static void add_participant(struct tokens *tokens)
 {
-    json_t *topics = json_pack("[s]", "room-*");
-    json_t *grants = json_loads("[\"*\"]", 0, NULL);
+    json_auto_t *topics = json_pack("[s]", "room-*");
+    json_auto_t *grants = json_loads("[\"*\"]", 0, NULL);
     struct grant_list list = {0};
     struct tokens_person person = {
         .id = MCPX_SLICE("fs"), .topics = topics, .grants = &list, .routing = ROUTING_DEFAULT};
@@ -47,8 +47,6 @@ static void add_participant(struct tokens *tokens)
     MUST(!tokens_add(tokens, &person, &fault));
     tokens_sort(tokens);
     grant_list_fini(&list);
-    json_decref(grants);
-    json_decref(topics);
 }
 
 static void fill_topic(const struct http_api *api)

@@ -4,6 +4,7 @@
  * target that somebody else would take for another. The same bytes as a body in chunks: one verdict
  * and one content, however they arrive.
  */
+#include "lib/base/scoped.h"
 #include "lib/wire/http_head.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -44,7 +45,7 @@ static void check_request(struct mcpx_slice bytes)
 static void check_chunks(struct mcpx_slice bytes)
 {
     struct mx_http_chunks whole = {0}, pieces = {0};
-    struct mcpx_text body = {0}, again = {0};
+    mx_scoped_text body = {0}, again = {0};
     struct mcpx_slice rest = bytes;
     const struct mx_http_fault *fault = mx_http_chunks_take(&whole, &rest, &body),
                                *other = NULL;
@@ -58,8 +59,6 @@ static void check_chunks(struct mcpx_slice bytes)
     must(fault || at == taken);
     must(fault == other && whole.is_done == pieces.is_done && whole.left == pieces.left);
     must(mcpx_slice_equal(mcpx_text_view(&body), mcpx_text_view(&again)));
-    mcpx_text_fini(&body);
-    mcpx_text_fini(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

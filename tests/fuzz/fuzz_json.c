@@ -3,6 +3,7 @@
  * finds, it is the same as itself, and an object with a few changes made is the one that jansson
  * makes of it, all other bytes kept. Bytes that are no JSON text are walked through too.
  */
+#include "lib/base/scoped.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <mcpx/json.h>
@@ -19,7 +20,7 @@ static json_t *load(struct mcpx_slice text)
 static void check_string(struct mcpx_slice value, const json_t *loaded)
 {
     struct mcpx_slice text = {json_string_value(loaded), json_string_length(loaded)};
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     must(mcpx_json_equals(value, text));
     must(mcpx_json_add_unescaped(&out, value));
@@ -27,7 +28,6 @@ static void check_string(struct mcpx_slice value, const json_t *loaded)
     mcpx_text_reset(&out);
     mcpx_json_add_string(&out, text);
     must(out.failed || mcpx_json_same(mcpx_text_view(&out), value));
-    mcpx_text_fini(&out);
 }
 
 static void check_type(struct mcpx_slice value, const json_t *loaded)
@@ -99,7 +99,7 @@ static void check_edit(struct mcpx_slice object, json_t *loaded)
 {
     static const struct mcpx_json_change changes[] = {
         {"id", {"{\"x\":1}", 7}}, {"drop", {NULL, 0}}, {"new", {"\"\\u00e9\"", 8}}};
-    struct mcpx_text out = {0}, again = {0};
+    mx_scoped_text out = {0}, again = {0};
     struct mcpx_slice value = {NULL, 0};
     json_t *edited, *wanted[2] = {json_pack("{s:i}", "x", 1), json_string("\xc3\xa9")};
 
@@ -120,20 +120,17 @@ static void check_edit(struct mcpx_slice object, json_t *loaded)
     }
     json_decref(wanted[0]);
     json_decref(wanted[1]);
-    mcpx_text_fini(&out);
-    mcpx_text_fini(&again);
 }
 
 /* Each byte is kept where nothing is changed. */
 static void check_copy(struct mcpx_slice object)
 {
     static const struct mcpx_json_change none = {"\x01", {NULL, 0}};
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     mcpx_json_add_changed(&out, object, &none, 1);
     must(out.failed || mcpx_slice_equal(mcpx_text_view(&out), object) ||
          mcpx_json_count(object, none.name) > 0);
-    mcpx_text_fini(&out);
 }
 
 static void walk_through(struct mcpx_slice text)

@@ -2,6 +2,7 @@
  * fuzz_post.c - a request by HTTP: its head, if there is one, and its body. What passes comes from
  * this machine; a request gets its own id back, byte for byte, whatever stands around it.
  */
+#include "lib/base/scoped.h"
 #include "tests/fuzz/fuzz.h"
 #include "tools/mcpx-bridge/expose/edge/post.h"
 
@@ -32,7 +33,7 @@ static struct mcpx_slice judge(struct mcpx_slice bytes)
 
 static void read_back(struct mcpx_slice line, struct mcpx_slice id)
 {
-    struct mcpx_text back = expose_post_answer(line, id);
+    mx_scoped_text back = expose_post_answer(line, id);
     struct mcpx_slice value;
     struct mcpx_rpc rpc;
     int64_t number;
@@ -41,7 +42,6 @@ static void read_back(struct mcpx_slice line, struct mcpx_slice id)
     must(mcpx_json_check(mcpx_text_view(&back), 0, &value, NULL) == MCPX_OK);
     must(mcpx_rpc_read(value, &rpc, NULL) == MCPX_OK);
     must(mcpx_slice_equal(rpc.id, id));
-    mcpx_text_fini(&back);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,6 +3,7 @@
  * address: a head is found byte by byte where it is found in one piece, and no client has a word in
  * whom its request is from.
  */
+#include "lib/base/scoped.h"
 #include "router/http/forwarded.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -54,18 +55,17 @@ static void check_field(enum proxy_address how, const struct mcpx_text *value)
 /* Its own header stands before what the proxy appends. */
 static void check_before(enum proxy_address how, struct mcpx_slice bytes, const char *appended)
 {
-    struct mcpx_text value = {0};
+    mx_scoped_text value = {0};
 
     mcpx_text_slice(&value, bytes);
     mcpx_text_puts(&value, appended);
     check_field(how, &value);
-    mcpx_text_fini(&value);
 }
 
 /* The host that it asks for is copied, as RFC 9110 section 5.6.4 wants it. */
 static void check_quoted(struct mcpx_slice bytes)
 {
-    struct mcpx_text value = {0};
+    mx_scoped_text value = {0};
 
     mcpx_text_puts(&value, "for=192.0.2.1;host=\"");
     for (size_t i = 0; i < bytes.len; i++) {
@@ -75,7 +75,6 @@ static void check_quoted(struct mcpx_slice bytes)
     }
     mcpx_text_puts(&value, "\"");
     check_field(PROXY_FORWARDED, &value);
-    mcpx_text_fini(&value);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,8 +3,9 @@
  * and when the file is not ours, it is as it was. When the first byte is odd, the rest says which
  * bytes of a good database are changed; whatever is handed out of that was written there.
  */
+#include "lib/base/scoped.h"
 #include "router/store/sqlite/sqlite.h"
-#include "router/store/sqlite/sqlite_care.h"
+#include "router/store/sqlite/sqlite_maintenance.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <sqlite3.h>
@@ -44,7 +45,7 @@ static void make_good(void)
 {
     struct store_config config = {.file = file};
     struct sqlite3 *db;
-    struct mcpx_text errors = {0};
+    mx_scoped_text errors = {0};
     char *insert;
     FILE *stream;
 
@@ -71,7 +72,6 @@ static void make_good(void)
     must(stream != NULL);
     good_len = fread(good, 1, sizeof good, stream);
     must(fclose(stream) == 0 && good_len < sizeof good);
-    mcpx_text_fini(&errors);
 }
 
 static void remove_all(void)
@@ -106,13 +106,13 @@ static bool was_written(struct mcpx_slice text)
     return false;
 }
 
-static bool take_message(void *context, const struct care_message *message)
+static bool take_message(void *context, const struct maintenance_message *message)
 {
     must(!*(const bool *)context || was_written(message->text));
     return true;
 }
 
-static void take_damage(void *context, const struct care_damage *damage)
+static void take_damage(void *context, const struct maintenance_damage *damage)
 {
     (void)context;
     must(damage->what && damage->what[0] != '\0');
@@ -120,40 +120,39 @@ static void take_damage(void *context, const struct care_damage *damage)
 
 static void look(bool is_ours)
 {
-    struct care_reader reader = {take_message, take_damage, &is_ours};
-    struct care_sums sums = {0};
-    struct mcpx_text errors = {0};
-    struct care *care = NULL;
-    enum mcpx_err err = care_open(file, false, NULL, &errors, &care);
+    struct maintenance_reader reader = {take_message, take_damage, &is_ours};
+    struct maintenance_sums sums = {0};
+    mx_scoped_text errors = {0};
+    struct maintenance *maintenance = NULL;
+    enum mcpx_err err = maintenance_open(file, false, NULL, &errors, &maintenance);
 
     if (err == MCPX_OK)
-        err = care_check(care, &reader, &sums, &errors);
+        err = maintenance_check(maintenance, &reader, &sums, &errors);
     if (err == MCPX_OK)
-        err = care_walk(care, NULL, &reader, &sums, &errors);
+        err = maintenance_walk(maintenance, NULL, &reader, &sums, &errors);
     must(err == MCPX_OK || errors.len > 0);
-    care_close(care);
-    mcpx_text_fini(&errors);
+    maintenance_close(maintenance);
 }
 
 static void load(struct loader *loader, const char *topic, bool is_ours)
 {
     struct task task = {TASK_OPEN, 1, mcpx_slice_of(topic), NULL};
-    struct stored_opening *opening = stored_opening_new(&task);
+    struct stored_topic_load *load = stored_topic_load_new(&task);
 
-    must(opening != NULL);
-    loader_read(loader, opening);
-    if (opening->rejection.err != MCPX_OK)
-        must(opening->reason[0] != '\0');
+    must(load != NULL);
+    loader_read(loader, load);
+    if (load->rejection.err != MCPX_OK)
+        must(load->reason[0] != '\0');
     else
-        for (size_t i = 0; is_ours && i < opening->count; i++)
-            must(was_written(opening->envelopes[i].text));
-    stored_opening_free(opening);
+        for (size_t i = 0; is_ours && i < load->count; i++)
+            must(was_written(load->envelopes[i].text));
+    stored_topic_load_free(load);
 }
 
 static void open_and_load(bool is_ours)
 {
     struct store_config config = {.file = file};
-    struct mcpx_text errors = {0};
+    mx_scoped_text errors = {0};
     struct sqlite3 *db = NULL;
     struct sqlite3 *reader = NULL;
     struct loader loader;
@@ -168,7 +167,6 @@ static void open_and_load(bool is_ours)
     statements_free(reader);
     (void)sqlite3_close(reader);
     (void)sqlite3_close(db);
-    mcpx_text_fini(&errors);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,6 +3,7 @@
  * answer is an envelope that keeps its contract, or the result itself where there is no answer in
  * it; wrapped again it is the same. So is what a program that is no server has written.
  */
+#include "lib/base/scoped.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <mcpx/json.h>
@@ -47,7 +48,7 @@ static void judge(struct mcpx_slice envelope)
 
 static void wrap_result(struct mcpx_wrap call, struct mcpx_slice result)
 {
-    struct mcpx_text once = {0}, twice = {0};
+    mx_scoped_text once = {0}, twice = {0};
     struct mcpx_wrapped outcome, again;
 
     must(mcpx_wrap_result(wrapper, &call, result, &once, &outcome) == MCPX_OK);
@@ -62,15 +63,13 @@ static void wrap_result(struct mcpx_wrap call, struct mcpx_slice result)
     call.enforce = false;
     must(mcpx_wrap_result(wrapper, &call, result, &once, &again) == MCPX_OK);
     must(again.is_broken == outcome.is_broken);
-    mcpx_text_fini(&once);
-    mcpx_text_fini(&twice);
 }
 
 static void wrap_output(const struct mcpx_wrap *call, struct mcpx_slice text, bool is_json)
 {
     const struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED, .exit_code = 1};
     struct mcpx_output output = {.failure = &failure};
-    struct mcpx_text once = {0}, twice = {0};
+    mx_scoped_text once = {0}, twice = {0};
     struct mcpx_wrapped outcome;
 
     if (is_json)
@@ -85,8 +84,6 @@ static void wrap_output(const struct mcpx_wrap *call, struct mcpx_slice text, bo
     } else {
         must(once.len == 0);
     }
-    mcpx_text_fini(&once);
-    mcpx_text_fini(&twice);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

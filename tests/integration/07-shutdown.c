@@ -59,7 +59,7 @@ Test(shutdown, under_load_every_client_is_told_1001_and_the_status_is_0, .timeou
  * wants, holds it up for longer than configured. */
 Test(shutdown, stubborn_clients_do_not_hold_it_up, .timeout = 120)
 {
-    struct rude silent = {0}, stuck, unfinished, a = {0};
+    struct rude silent = {0}, stuck, incomplete, a = {0};
     static char payload[4000];
     long start_ms;
     char id[32];
@@ -73,8 +73,8 @@ Test(shutdown, stubborn_clients_do_not_hold_it_up, .timeout = 120)
     rude_join(&stuck, &router, "stuck", "room", "");
     rude_join(&silent, &router, "silent", "room", "");
     rude_join(&a, &router, "a", "room", "");
-    rude_open(&unfinished, &router, 0);
-    rude_say(&unfinished, "GET /livez HTTP/1.1\r\n");
+    rude_open(&incomplete, &router, 0);
+    rude_say(&incomplete, "GET /livez HTTP/1.1\r\n");
     snprintf(payload, sizeof payload, "{\"t\":\"%3900d\"}", 1);
     for (i = 0; i < 2000; i++) {
         snprintf(id, sizeof id, "m%d", i);
@@ -89,7 +89,7 @@ Test(shutdown, stubborn_clients_do_not_hold_it_up, .timeout = 120)
     cr_expect(support_now_ms() - start_ms < 30000, "%ld", support_now_ms() - start_ms);
     rude_shut(&silent);
     rude_shut(&stuck);
-    rude_shut(&unfinished);
+    rude_shut(&incomplete);
     rude_shut(&a);
 }
 

@@ -3,6 +3,7 @@
  * and byte by byte, because where a segment ends says nothing. The list of cases follows the
  * sections of RFC 6455. Protocol: section 6.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/envelope_text.h"
 #include "tests/support/rude_client.h"
 #include "tests/support/suite_router.h"
@@ -241,7 +242,7 @@ Test(frames, that_are_no_messages_are_charged)
 Test(frames, what_one_read_holds_arrives_whole_and_in_order)
 {
     enum { MESSAGES = 3000 };
-    struct mcpx_text all = {0};
+    mx_scoped_text all = {0};
     struct frame frame;
     char text[128], id[32];
 
@@ -272,5 +273,4 @@ Test(frames, what_one_read_holds_arrives_whole_and_in_order)
     }
     cr_expect(rude_expect(&b, "\"event\":\"leave\"", &frame));
     cr_expect_eq(rude_close_code(&a), 1000);
-    mcpx_text_fini(&all);
 }

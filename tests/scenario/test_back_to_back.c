@@ -159,7 +159,7 @@ static void come_back(int flood, bool again, bool should_resume, size_t missed)
     say(hub, mallory, "last");
     cr_expect_eq(hear(desk, session, MCPX_EVENT_MESSAGE, &resumed), 1);
     cr_expect_not(resumed);
-    hub_depart(hub, desk, MCPX_ECLOSED, now);
+    hub_leave(hub, desk, MCPX_ECLOSED, now);
     mcpx_session_disconnected(session, 1006, MCPX_SLICE("gone"), now);
     for (int i = 0; i < flood; i++) {
         snprintf(id, sizeof id, "missed%d", i);

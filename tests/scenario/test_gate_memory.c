@@ -150,13 +150,13 @@ static void regrant(struct day *day)
 {
     for (size_t i = 0; i < GUESTS; i++)
         if (day->peers[i])
-            (void)hub_regrant(day->hub, day->peers[i], day->grants[i], day->now);
+            (void)hub_update_grants(day->hub, day->peers[i], day->grants[i], day->now);
 }
 
 static void leave(struct day *day, size_t guest)
 {
     if (day->peers[guest])
-        hub_depart(day->hub, day->peers[guest], MCPX_ECLOSED, day->now);
+        hub_leave(day->hub, day->peers[guest], MCPX_ECLOSED, day->now);
     day->peers[guest] = NULL;
 }
 

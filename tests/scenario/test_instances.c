@@ -3,6 +3,7 @@
  * that comes back after a break and ends another one; everybody else, should ten windows get ten
  * times the rates. Protocol: sections 1, 5, 7 and 8.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
@@ -21,12 +22,11 @@ static enum mcpx_err opens(struct world *w, const char *who, unsigned instance,
 
 static void expect_participants(struct world *w, const char *expected)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     topic_write_participants(hub_topic_find(world_hub(w), MCPX_SLICE("room")),
                              &(struct name_page){.limit = SIZE_MAX}, SIZE_MAX, &text);
     cr_expect_str_eq(text.text, expected);
-    mcpx_text_fini(&text);
 }
 
 Test(instances, two_connections_with_one_token_both_stay)
@@ -309,8 +309,8 @@ Test(instances, do_not_fit_behind_an_identity_that_fills_an_id)
         cr_expect_eq(hub_admit(world_hub(w), grant, &admission, NULL, world_now(w), &second),
                      len == MCPX_ID_MAX - 3 ? MCPX_OK : MCPX_EINSTANCES, "%zu bytes", len);
         if (second)
-            hub_depart(world_hub(w), second, MCPX_ECLOSED, world_now(w));
-        hub_depart(world_hub(w), first, MCPX_ECLOSED, world_now(w));
+            hub_leave(world_hub(w), second, MCPX_ECLOSED, world_now(w));
+        hub_leave(world_hub(w), first, MCPX_ECLOSED, world_now(w));
         grant_unref(grant);
     }
     mcpx_capset_unref(set);

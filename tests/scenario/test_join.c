@@ -3,6 +3,7 @@
  * a newcomer thrown out by the late close of its own old connection, two copies of an agent that
  * throw each other out without end. Protocol: sections 5 (join order, routing) and 7 (takeover).
  */
+#include "lib/base/scoped.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
@@ -223,7 +224,7 @@ Test(join, conditional_grants_are_shown_as_patterns_and_whole)
 {
     struct world *w = world_new();
     const struct name_page all = {.limit = SIZE_MAX};
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     world_joins(w, "alice", "chat mcp/request:tools/call:rm to=bob expires=5000");
     topic_write_participants(hub_topic_find(world_hub(w), MCPX_SLICE("room")), &all, SIZE_MAX,
@@ -233,7 +234,6 @@ Test(join, conditional_grants_are_shown_as_patterns_and_whole)
         "[{\"id\":\"alice\",\"capabilities\":[\"chat\",\"mcp/request:tools/call:rm\"],"
         "\"grants\":[\"chat\",{\"kind\":\"mcp/request:tools/call:rm\",\"to\":[\"bob\"],"
         "\"expires\":\"2026-01-01T00:00:05.000Z\"}]}]");
-    mcpx_text_fini(&text);
 }
 
 Test(join, limits_that_are_none_read_null)

@@ -3,6 +3,7 @@
  * refused; a receiver fooled because it reads a message otherwise than the router did.
  * Protocol: sections 1 (order of checks), 2 (reserved kinds), 3 and 6 (errors), 8 (rates).
  */
+#include "lib/base/scoped.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
@@ -183,7 +184,7 @@ Test(refusals, what_is_too_big_or_binary_is_answered_with_a_reason_and_closed)
 Test(refusals, text_that_is_not_utf8_ends_the_connection_with_1007)
 {
     struct world *w = alice_and_bob();
-    struct mcpx_text lines = {0};
+    mx_scoped_text lines = {0};
 
     cr_expect_eq(world_says(w, "alice", "{\"a\" 1, \"b\":\"\xc3\x28\"}"), MCPX_EUTF8,
                  "UTF-8 comes before JSON");
@@ -191,7 +192,6 @@ Test(refusals, text_that_is_not_utf8_ends_the_connection_with_1007)
     cr_expect_not_null(strstr(lines.text, "alice < error invalid_envelope"));
     cr_expect_not_null(strstr(lines.text, "alice < close 1007\n"));
     cr_expect_not_null(strstr(lines.text, "bob < presence leave alice (invalid_envelope)\n"));
-    mcpx_text_fini(&lines);
 }
 
 Test(refusals, a_refused_message_leaves_no_trace_and_its_id_is_free)

@@ -3,6 +3,7 @@
  * connections, and everybody else is refused; or histories of others go instead of its own.
  * Protocol: section 5 (bounds), section 7; docs/configuration.md.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
@@ -194,7 +195,7 @@ Test(shares, what_was_given_back_is_no_longer_retained)
     struct world *w = world_with(&config);
     struct arrival arrival = {.grants = "chat", .topic = "room", .history = -1};
     struct reader_place place;
-    struct mcpx_text read = {0};
+    mx_scoped_text read = {0};
 
     joins(w, "ann", "room");
     cr_expect_eq(world_says(w, "ann", "{\"id\":\"here\",\"kind\":\"chat\"}"), MCPX_OK);
@@ -211,7 +212,6 @@ Test(shares, what_was_given_back_is_no_longer_retained)
     cr_expect_null(strstr(read.text, "; resumed"), "%s", read.text);
     cr_expect_eq(world_says(w, "ann", "{\"id\":\"new\",\"kind\":\"chat\"}"), MCPX_OK);
     world_skip(w);
-    mcpx_text_fini(&read);
 }
 
 Test(shares, one_participant_makes_no_more_than_its_topics)

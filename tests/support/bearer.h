@@ -11,7 +11,7 @@ static inline enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_sli
                                           struct mcpx_slice topic, struct mcpx_now now,
                                           struct grant **out)
 {
-    return tokens_ask(tokens, &(struct claimant){.bearer = bearer}, topic, now, out);
+    return tokens_ask(tokens, &(struct credentials){.bearer = bearer}, topic, now, out);
 }
 
 #endif

@@ -55,7 +55,7 @@ void story_end(struct story *story);
 /** How many of `pids` still exist, as zombies or alive. */
 size_t story_left(const struct story *story);
 
-/** Open descriptors of this process, and its children, wardens and zombies included. */
+/** Open descriptors of this process, and its children, supervisors and zombies included. */
 int story_descriptors(void);
 int story_children(void);
 

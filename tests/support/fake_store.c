@@ -138,9 +138,9 @@ bool fake_pull(struct fake_store *store, struct hub *hub, struct task *out)
         close_topic(store, topic);
     } else {
         require(store->is_stored && !topic->is_open, "an opening that nobody needs");
-        require(store->opening_count < FAKE_OPENINGS, "more openings than it can hold");
-        store->openings[store->opening_count++] =
-            (struct fake_opening){.ticket = out->ticket, .topic = topic};
+        require(store->topic_load_count < FAKE_OPENINGS, "more openings than it can hold");
+        store->loads[store->topic_load_count++] =
+            (struct fake_topic_load){.ticket = out->ticket, .topic = topic};
     }
     return true;
 }
@@ -247,32 +247,32 @@ void fake_refuse(struct fake_store *store, struct hub *hub, size_t index, struct
 
 /* ---- opening ---- */
 
-static struct fake_topic *end_opening(struct fake_store *store, size_t index)
+static struct fake_topic *end_load(struct fake_store *store, size_t index)
 {
-    struct fake_topic *topic = store->openings[index].topic;
+    struct fake_topic *topic = store->loads[index].topic;
 
-    memmove(store->openings + index, store->openings + index + 1,
-            (--store->opening_count - index) * sizeof *store->openings);
+    memmove(store->loads + index, store->loads + index + 1,
+            (--store->topic_load_count - index) * sizeof *store->loads);
     return topic;
 }
 
 /* MCPX_ENOTFOUND: nobody waits for it any more. */
-static enum mcpx_err load_some(struct fake_opening *opening, struct hub *hub, size_t rows)
+static enum mcpx_err load_some(struct fake_topic_load *load, struct hub *hub, size_t rows)
 {
-    const struct fake_topic *topic = opening->topic;
+    const struct fake_topic *topic = load->topic;
     struct stored_topic stored = {mcpx_slice_of(topic->epoch), topic->gone + 1};
     enum mcpx_err err = MCPX_OK;
 
-    if (!opening->has_begun && topic->is_known) {
-        opening->next = opening->first = topic->gone;
-        err = hub_load_topic(hub, opening->ticket, &stored);
+    if (!load->has_begun && topic->is_known) {
+        load->next = load->first = topic->gone;
+        err = hub_load_topic(hub, load->ticket, &stored);
     }
-    opening->has_begun = true;
-    for (; !err && rows > 0 && opening->next < topic->count; rows--) {
-        const struct fake_row *row = &topic->rows[opening->next++];
+    load->has_begun = true;
+    for (; !err && rows > 0 && load->next < topic->count; rows--) {
+        const struct fake_row *row = &topic->rows[load->next++];
         struct stored_envelope envelope = {{row->text, row->len}, row->wall_ms};
 
-        err = hub_load(hub, opening->ticket, &envelope);
+        err = hub_load(hub, load->ticket, &envelope);
     }
     require(!err || err == MCPX_ENOTFOUND, "what was stored is not taken");
     return err;
@@ -281,32 +281,32 @@ static enum mcpx_err load_some(struct fake_opening *opening, struct hub *hub, si
 bool fake_load(struct fake_store *store, struct hub *hub, size_t index, size_t rows,
                struct mcpx_now now)
 {
-    struct fake_opening opening;
+    struct fake_topic_load load;
 
-    if (load_some(&store->openings[index], hub, rows)) {
-        end_opening(store, index);
+    if (load_some(&store->loads[index], hub, rows)) {
+        end_load(store, index);
         return true;
     }
-    opening = store->openings[index];
-    if (opening.next < opening.topic->count)
+    load = store->loads[index];
+    if (load.next < load.topic->count)
         return false;
-    hub_commit(hub, opening.ticket, now);
-    if (!opening.topic->is_open && hub_topic_find(hub, mcpx_slice_of(opening.topic->name))) {
-        opening.topic->committed = opening.topic->count;
-        opening.topic->loaded_from = opening.first + 1;
-        opening.topic->is_open = true;
+    hub_commit(hub, load.ticket, now);
+    if (!load.topic->is_open && hub_topic_find(hub, mcpx_slice_of(load.topic->name))) {
+        load.topic->committed = load.topic->count;
+        load.topic->loaded_from = load.first + 1;
+        load.topic->is_open = true;
     }
-    end_opening(store, index);
+    end_load(store, index);
     return true;
 }
 
-struct fake_topic *fake_refuse_opening(struct fake_store *store, struct hub *hub, size_t index,
-                                       struct mcpx_now now)
+struct fake_topic *fake_refuse_load(struct fake_store *store, struct hub *hub, size_t index,
+                                    struct mcpx_now now)
 {
     struct rejection rejection = {MCPX_EUNAVAILABLE, 1000, true};
 
-    hub_reject(hub, store->openings[index].ticket, &rejection, now);
-    return end_opening(store, index);
+    hub_reject(hub, store->loads[index].ticket, &rejection, now);
+    return end_load(store, index);
 }
 
 /* ---- what goes wrong ---- */
@@ -319,7 +319,7 @@ void fake_retain(struct fake_topic *topic, size_t keep)
 
 void fake_crash(struct fake_store *store, bool keeps_ghosts)
 {
-    store->waiting_count = store->written_count = store->opening_count = 0;
+    store->waiting_count = store->written_count = store->topic_load_count = 0;
     store->has_failed = false;
     for (size_t i = 0; i < FAKE_TOPICS; i++) {
         struct fake_topic *topic = &store->topics[i];

@@ -57,7 +57,7 @@ struct fake_held {
 };
 
 /** A topic that is being loaded, from the row `first` on; `next` is the row to come. */
-struct fake_opening {
+struct fake_topic_load {
     uint64_t ticket;
     struct fake_topic *topic;
     size_t first, next;
@@ -77,8 +77,8 @@ struct fake_store {
     struct fake_topic topics[FAKE_TOPICS];
     struct fake_held waiting[FAKE_HELD], written[FAKE_HELD];
     size_t waiting_count, written_count;
-    struct fake_opening openings[FAKE_OPENINGS];
-    size_t opening_count;
+    struct fake_topic_load loads[FAKE_OPENINGS];
+    size_t topic_load_count;
 };
 
 /** What a hub has just been answered: about which submission, and how. */
@@ -123,8 +123,8 @@ bool fake_load(struct fake_store *store, struct hub *hub, size_t index, size_t r
                struct mcpx_now now);
 
 /** Ends an opening without success. Returns its topic. */
-struct fake_topic *fake_refuse_opening(struct fake_store *store, struct hub *hub, size_t index,
-                                       struct mcpx_now now);
+struct fake_topic *fake_refuse_load(struct fake_store *store, struct hub *hub, size_t index,
+                                    struct mcpx_now now);
 
 /** Forgets rows that are older than the newest `keep`. */
 void fake_retain(struct fake_topic *topic, size_t keep);

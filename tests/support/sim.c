@@ -66,8 +66,8 @@ void sim_depart(struct sim *sim, struct sim_peer *peer)
 
     sim_say(sim, "p%d is gone from %s", peer->who, topic->name);
     sim_fault_begin(sim);
-    hub_depart(sim->hub, peer->peer, dice_hits(&sim->dice, 4) ? MCPX_ETIMEOUT : MCPX_ECLOSED,
-               sim->now);
+    hub_leave(sim->hub, peer->peer, dice_hits(&sim->dice, 4) ? MCPX_ETIMEOUT : MCPX_ECLOSED,
+              sim->now);
     sim_fault_end(sim);
     sim->expected.departed += peer->entered;
     peer->peer = NULL;
@@ -96,7 +96,7 @@ static void kick(struct sim *sim)
         peer->doom = err;
     sim_say(sim, "p%d is kicked: %s", peer->who, mcpx_strerror(err));
     sim_fault_begin(sim);
-    hub_condemn(sim->hub, peer->peer, err, sim->now);
+    hub_disconnect(sim->hub, peer->peer, err, sim->now);
     sim_fault_end(sim);
     sim_sync(sim);
 }

@@ -14,7 +14,7 @@ struct sim_tally {
         faults;
     uint64_t shortened, live, expired, timeouts, floods;
     /* Behind a store: */
-    uint64_t committed, rejected, unknown, limited, waited, turned_away, lone_joins, openings,
+    uint64_t committed, rejected, unknown, limited, waited, turned_away, lone_joins, loads,
         closings, crashes, losses, lost, settled, duplicates, derived, regrants;
 };
 

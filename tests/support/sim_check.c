@@ -2,6 +2,7 @@
  * sim_check.c - counters and questions: what /metrics and the HTTP API would tell has to agree
  * with the account.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/sim_state.h"
 
@@ -150,7 +151,7 @@ static void check_counters(struct sim *sim)
     /* What is being loaded counts as well. */
     sim_require(sim,
                 stats->topics == topics &&
-                    (stats->log_bytes == memory || sim->store.opening_count > 0),
+                    (stats->log_bytes == memory || sim->store.topic_load_count > 0),
                 "%d topics, %d bytes", (int)stats->topics, (int)stats->log_bytes);
     sim_require(sim, stats->peers == sim_count(sim, NULL, true), "%d peers",
                 (int)stats->peers);
@@ -158,7 +159,7 @@ static void check_counters(struct sim *sim)
 
 void sim_check(struct sim *sim)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     check_counters(sim);
     for (size_t i = 0; i < SIM_TOPICS; i++) {
@@ -182,7 +183,6 @@ void sim_check(struct sim *sim)
                         "%s: p%d in %s", topic->name, who, text.text);
         }
     }
-    mcpx_text_fini(&text);
 }
 
 /* Draws a retained id for a bound of a page, or none; absent when it names nothing retained. */
@@ -202,7 +202,7 @@ void sim_check_history(struct sim *sim, struct sim_topic *topic)
 {
     const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
     struct page page = {.limit = dice_below(&sim->dice, 50)};
-    struct mcpx_text out = {0}, expected = {0};
+    mx_scoped_text out = {0}, expected = {0};
     size_t from, to, count = 0;
     enum mcpx_err err;
     struct page_end end = {.more = false};
@@ -233,6 +233,4 @@ void sim_check_history(struct sim *sim, struct sim_topic *topic)
                 end.more);
     sim_require(sim, !err && mcpx_slice_equal(mcpx_text_view(&out), mcpx_text_view(&expected)),
                 "%s: history is %s\nexpected %s", topic->name, out.text, expected.text);
-    mcpx_text_fini(&out);
-    mcpx_text_fini(&expected);
 }

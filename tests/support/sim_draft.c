@@ -49,7 +49,7 @@ static void draw_kind(struct sim *sim, struct draft *draft)
     };
 
     strcpy(draft->kind, kinds[dice_below(&sim->dice, sizeof kinds / sizeof *kinds)]);
-    if (draft->flaw == FLAW_KIND)
+    if (draft->call_error == FLAW_KIND)
         strcpy(draft->kind, "chat::x");
     else if (mcpx_slice_equal(mcpx_slice_of(draft->kind), MCPX_SLICE("presence")) &&
              !dice_hits(&sim->dice, 3))
@@ -70,7 +70,7 @@ static const char *past_id(struct sim *sim, const struct sim_topic *topic)
 
 static size_t draw_payload(struct sim *sim, const struct draft *draft)
 {
-    if (draft->flaw == FLAW_SIZE)
+    if (draft->call_error == FLAW_SIZE)
         return sim->config.message_bytes;
     switch (dice_below(&sim->dice, sim->is_bulky ? 4 : 64)) {
     case 0:
@@ -88,14 +88,15 @@ static size_t draw_payload(struct sim *sim, const struct draft *draft)
 
 static void draw(struct sim *sim, const struct sim_peer *peer, struct draft *draft)
 {
-    static const enum flaw flaws[] = {FLAW_JSON, FLAW_PROTOCOL, FLAW_KIND, FLAW_FROM,
-                                      FLAW_JSON, FLAW_FROM,     FLAW_UTF8, FLAW_SIZE};
+    static const enum call_error flaws[] = {FLAW_JSON, FLAW_PROTOCOL, FLAW_KIND, FLAW_FROM,
+                                            FLAW_JSON, FLAW_FROM,     FLAW_UTF8, FLAW_SIZE};
     const struct sim_topic *topic = peer->topic;
 
     if (dice_hits(&sim->dice, 12)) {
-        draft->flaw = flaws[dice_below(&sim->dice, sizeof flaws / sizeof *flaws)];
-        if (draft->flaw >= FLAW_UTF8 && draft->flaw <= FLAW_SIZE && !dice_hits(&sim->dice, 4))
-            draft->flaw = FLAW_FROM;
+        draft->call_error = flaws[dice_below(&sim->dice, sizeof flaws / sizeof *flaws)];
+        if (draft->call_error >= FLAW_UTF8 && draft->call_error <= FLAW_SIZE &&
+            !dice_hits(&sim->dice, 4))
+            draft->call_error = FLAW_FROM;
     }
     draw_kind(sim, draft);
     if (dice_hits(&sim->dice, 14))
@@ -107,7 +108,7 @@ static void draw(struct sim *sim, const struct sim_peer *peer, struct draft *dra
     if (dice_hits(&sim->dice, 3))
         draft->to = 1U << dice_below(&sim->dice, SIM_WHO + 1) |
                     1U << dice_below(&sim->dice, SIM_WHO + 1);
-    draft->has_from = draft->flaw == FLAW_FROM || dice_hits(&sim->dice, 3);
+    draft->has_from = draft->call_error == FLAW_FROM || dice_hits(&sim->dice, 3);
     draft->has_ts = dice_hits(&sim->dice, 3);
     draft->payload = draw_payload(sim, draft);
 }
@@ -134,7 +135,7 @@ static void write_payload(struct draft *draft)
     struct mcpx_text *member = &draft->members[draft->member_count++];
 
     mcpx_text_puts(member, "\"payload\":{\"n\":1e400,\"n\":1.10,\"t\":\"");
-    if (draft->flaw == FLAW_UTF8)
+    if (draft->call_error == FLAW_UTF8)
         mcpx_text_puts(member, "\xff");
     if (mcpx_text_reserve(member, draft->payload + 8)) {
         memset(member->text + member->len, 'x', draft->payload);
@@ -148,12 +149,12 @@ static void write_members(struct sim *sim, const struct sim_peer *peer, struct d
     char raw[100];
 
     add_member(draft, "\"protocol\":",
-               draft->flaw == FLAW_PROTOCOL ? "\"mcpx/v0.2\"" : "\"mcpx/v0.1\"");
+               draft->call_error == FLAW_PROTOCOL ? "\"mcpx/v0.2\"" : "\"mcpx/v0.1\"");
     quote(sim, draft->id, raw);
     add_member(draft, "\"id\":", raw);
     if (draft->has_from) {
         snprintf(raw, sizeof raw, "\"%s\"",
-                 sim_id(draft->flaw == FLAW_FROM ? peer->who + 1 : peer->who));
+                 sim_id(draft->call_error == FLAW_FROM ? peer->who + 1 : peer->who));
         add_member(draft, "\"from\":", raw);
     }
     if (draft->has_ts)
@@ -204,7 +205,7 @@ static void write_text(const struct draft *draft, const char *stamps, struct mcp
             mcpx_text_slice(out, mcpx_text_view(&draft->members[i]));
         }
     }
-    if (draft->flaw != FLAW_JSON)
+    if (draft->call_error != FLAW_JSON)
         mcpx_text_puts(out, "}");
 }
 

@@ -7,13 +7,21 @@
 
 #include "tests/support/sim_state.h"
 
-enum flaw { SOUND, FLAW_JSON, FLAW_UTF8, FLAW_SIZE, FLAW_PROTOCOL, FLAW_KIND, FLAW_FROM };
+enum call_error {
+    SOUND,
+    FLAW_JSON,
+    FLAW_UTF8,
+    FLAW_SIZE,
+    FLAW_PROTOCOL,
+    FLAW_KIND,
+    FLAW_FROM
+};
 
 enum { MEMBERS = 9 };
 
 /* `kind_at` is the member that holds the kind; `kind` is what it says, completed or not. */
 struct draft {
-    enum flaw flaw;
+    enum call_error call_error;
     char id[80], kind[80], correlation[80], completed[80];
     unsigned to;
     bool has_from, has_ts;
@@ -23,7 +31,7 @@ struct draft {
     struct mcpx_text said, heard;
 };
 
-/** Draws a message for a peer to say, with or without a flaw, and writes `said`. */
+/** Draws a message for a peer to say, with or without an error, and writes `said`. */
 void draft_draw(struct sim *sim, const struct sim_peer *peer, struct draft *draft);
 
 /** Writes `heard`: stamped, and with the completed kind if there is one. */

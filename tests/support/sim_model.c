@@ -1,6 +1,6 @@
 /*
  * sim_model.c - each topic's order as an array, with the retained window worked out the slow way.
- * New entries are read off log and news after every call, because who is condemned tells the
+ * New entries are read off log and presence after every call, because who is disconnected tells the
  * others; everything else is predicted, not read.
  */
 #include "tests/support/frames.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* News may lag a quarter of what envelopes may. */
-#define NEWS_BACKLOG(sim) (((sim)->config.backlog_bytes + 3) / 4)
+#define PRESENCE_BACKLOG(sim) (((sim)->config.backlog_bytes + 3) / 4)
 
 /* ---- the retained window ---- */
 
@@ -234,14 +234,14 @@ static struct sim_entry read_presence(struct sim *sim, struct sim_topic *topic,
     return entry;
 }
 
-/* Reads what was added to the news in the call under way: it is in the open batch. */
+/* Reads what was added to the presence in the call under way: it is in the open batch. */
 static void absorb_news(struct sim *sim, struct sim_topic *topic, const struct topic *real)
 {
-    const struct news *news = &real->news;
-    const struct batch *open = news->open;
+    const struct presence *presence = &real->presence;
+    const struct batch *open = presence->open;
     struct mcpx_slice stream = open ? mcpx_text_view(&open->frames) : (struct mcpx_slice){0};
-    size_t old = (size_t)(open ? open->first : news->added);
-    bool grew = news->added > topic->presence;
+    size_t old = (size_t)(open ? open->first : presence->added);
+    bool grew = presence->added > topic->presence;
     struct frame_view frame;
 
     sim_require(sim, old <= topic->presence, "%s: presence was dropped unseen", topic->name);
@@ -253,17 +253,18 @@ static void absorb_news(struct sim *sim, struct sim_topic *topic, const struct t
         entry = read_presence(sim, topic, frame.payload);
         sim_append(sim, topic, &entry);
     }
-    sim_require(sim, topic->presence == news->added, "%s: %zu presences", topic->name,
+    sim_require(sim, topic->presence == presence->added, "%s: %zu presences", topic->name,
                 topic->presence);
-    topic->told = topic->count - (size_t)(open ? news->added - open->first : 0);
+    topic->told = topic->count - (size_t)(open ? presence->added - open->first : 0);
     sim_require(
         sim,
         !open || (open->at == topic->envelopes && real->publish_ms <= sim->now.mono_ms + 50),
         "%s: presence waits too long", topic->name);
-    sim_require(sim,
-                !grew || !news_overdue(&((struct topic *)real)->news, NEWS_BACKLOG(sim)) ||
-                    hub_is_pressed(sim->hub),
-                "%s holds %zu bytes of news", topic->name, news->memory);
+    sim_require(
+        sim,
+        !grew || !presence_overdue(&((struct topic *)real)->presence, PRESENCE_BACKLOG(sim)) ||
+            hub_is_pressed(sim->hub),
+        "%s holds %zu bytes of news", topic->name, presence->memory);
 }
 
 /* `from` is NULL when it went with the only readers it had: then nobody can tell. */
@@ -347,7 +348,7 @@ static void absorb(struct sim *sim, struct sim_topic *topic)
                 sim_serial_at(topic, topic->history));
 }
 
-/* ---- who was condemned ---- */
+/* ---- who was disconnected ---- */
 
 bool sim_is_behind(const struct sim *sim, const struct sim_topic *topic, size_t index)
 {
@@ -362,7 +363,7 @@ bool sim_is_behind(const struct sim *sim, const struct sim_topic *topic, size_t 
            sim->config.backlog_bytes;
 }
 
-static bool is_behind_news(const struct sim *sim, const struct sim_peer *peer)
+static bool is_behind_presence(const struct sim *sim, const struct sim_peer *peer)
 {
     const struct sim_topic *topic = peer->topic;
     size_t bytes = 0;
@@ -370,7 +371,7 @@ static bool is_behind_news(const struct sim *sim, const struct sim_peer *peer)
     for (size_t i = peer->next; i < topic->count; i++)
         if (topic->entries[i].presence && i >= peer->heard_from)
             bytes += 2 * topic->entries[i].len + 256 + sizeof(struct batch);
-    return bytes > NEWS_BACKLOG(sim);
+    return bytes > PRESENCE_BACKLOG(sim);
 }
 
 /*
@@ -382,10 +383,10 @@ static bool is_slow(const struct sim *sim, const struct sim_peer *peer)
     if (!sim->config.backlog_bytes || !peer->stalled || peer->held_back ||
         peer->next >= peer->topic->base)
         return false;
-    return sim_is_behind(sim, peer->topic, peer->next) || is_behind_news(sim, peer);
+    return sim_is_behind(sim, peer->topic, peer->next) || is_behind_presence(sim, peer);
 }
 
-/* Nobody is condemned but for a good reason. */
+/* Nobody is disconnected but for a good reason. */
 static bool is_just(const struct sim *sim, const struct sim_peer *peer)
 {
     switch (peer->why) {
@@ -465,7 +466,7 @@ void sim_sync(struct sim *sim)
         if (!peer->peer)
             continue;
         sim_note_shorter(sim, peer);
-        if (!peer->condemned && peer_is_condemned(peer->peer))
+        if (!peer->condemned && peer_is_disconnected(peer->peer))
             note_condemned(sim, peer);
         sim_require(sim, !peer->doom || peer->condemned, "p%d lives on in spite of: %s",
                     peer->who, mcpx_strerror(peer->doom));

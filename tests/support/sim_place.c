@@ -148,14 +148,14 @@ void sim_note_shorter(struct sim *sim, struct sim_peer *peer)
     sim->tally->shortened++;
 }
 
-bool sim_is_spent(const struct sim_topic *topic, const char *id)
+bool sim_is_used(const struct sim_topic *topic, const char *id)
 {
     size_t later[SIM_WHO] = {0};
 
     for (size_t i = topic->history; i > 0; i--) {
         const struct sim_entry *entry = &topic->entries[i - 1];
 
-        if (entry->presence || later[entry->who]++ >= SPENT_IDS_MAX)
+        if (entry->presence || later[entry->who]++ >= USED_IDS_MAX)
             continue;
         if (strcmp(entry->id, id) == 0)
             return true;

@@ -126,7 +126,7 @@ struct sim_peer {
     bool is_honest; /* it names what it remembers, or nothing */
     bool joining, entered;
     bool directed, stalled, held_back, condemned, closed, lossy;
-    enum mcpx_err doom; /* what the step under way has to condemn it for */
+    enum mcpx_err doom; /* what the step under way has to disconnect it for */
     enum mcpx_err why;
     size_t next, joined, heard_from, replay_end, wanted;
     struct sim_note *notes;
@@ -206,7 +206,7 @@ void sim_fault_end(struct sim *sim);
 
 /* ---- sim_model.c: the account of topics ---- */
 
-/** Takes note of what was appended, of who was condemned, and checks both. After every call. */
+/** Takes note of what was appended, of who was disconnected, and checks both. After every call. */
 void sim_sync(struct sim *sim);
 
 /** True when who reads this entry next holds on to more of the log than its backlog. */
@@ -246,7 +246,7 @@ void sim_age(struct sim *sim, struct sim_topic *topic);
 /** The peer of a participant that is in the topic, or NULL. */
 struct sim_peer *sim_present(struct sim *sim, const struct sim_topic *topic, int who);
 
-/** Any connection, condemned ones included; a free one when there is none. */
+/** Any connection, disconnected ones included; a free one when there is none. */
 struct sim_peer *sim_pick(struct sim *sim);
 
 /** How many are there; `all` counts all connections. */
@@ -327,7 +327,7 @@ void sim_check_hole(struct sim *sim, struct sim_peer *peer);
 void sim_note_shorter(struct sim *sim, struct sim_peer *peer);
 
 /** True when the id has left the window and is among the last of its sender that did. */
-bool sim_is_spent(const struct sim_topic *topic, const char *id);
+bool sim_is_used(const struct sim_topic *topic, const char *id);
 
 /* ---- sim_talk.c: messages ---- */
 

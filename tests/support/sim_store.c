@@ -103,7 +103,7 @@ void sim_take_tasks(struct sim *sim, size_t count)
     while (count-- > 0 && fake_pull(&sim->store, sim->hub, &task)) {
         const struct submission *given = task.submission;
 
-        sim->tally->openings += task.kind == TASK_OPEN;
+        sim->tally->loads += task.kind == TASK_OPEN;
         sim->tally->closings += task.kind == TASK_CLOSE;
         if (task.kind == TASK_STORE)
             sim_say(sim, "task %d: %s %.*s %.*s %.*s", (int)task.ticket, whats[given->what],
@@ -126,7 +126,7 @@ void sim_take_tasks(struct sim *sim, size_t count)
  * may end with that. `comes` is false when it is not stored, or stored for nothing: the topic is
  * lost.
  */
-struct outcome {
+struct change_result {
     struct sim_topic *topic;
     bool comes;
     struct sim_entry entry;
@@ -160,10 +160,10 @@ static struct sim_entry take(struct sim *sim, struct sim_topic *topic, struct mc
     return entry;
 }
 
-static struct outcome foresee(struct sim *sim, const struct fake_held *held)
+static struct change_result foresee(struct sim *sim, const struct fake_held *held)
 {
     const struct submission *given = held->submission;
-    struct outcome out = {.topic = topic_of(sim, held->topic)};
+    struct change_result out = {.topic = topic_of(sim, held->topic)};
     int who = who_of(given->from);
 
     out.comes = held->fate == FATE_STORED && !out.topic->lost;
@@ -196,7 +196,7 @@ static void lose(struct sim *sim, struct sim_topic *topic)
     sim->tally->lost++;
 }
 
-static void settle_message(struct sim *sim, const struct outcome *out, enum fate fate)
+static void settle_message(struct sim *sim, const struct change_result *out, enum fate fate)
 {
     struct sim_note note = {
         .type = NOTE_ERROR, .err = MCPX_EUNAVAILABLE, .is_unknown = fate == FATE_UNKNOWN};
@@ -221,7 +221,7 @@ static void settle_message(struct sim *sim, const struct outcome *out, enum fate
 }
 
 /* Whoever has the id of a joiner is replaced, also by one that is gone again already. */
-static void settle_join(struct sim *sim, const struct outcome *out)
+static void settle_join(struct sim *sim, const struct change_result *out)
 {
     struct sim_peer *peer = out->joiner;
     bool is_gone = !peer || peer->condemned;
@@ -249,7 +249,7 @@ static void settle_join(struct sim *sim, const struct outcome *out)
 static void answer(struct sim *sim, const struct fake_held *held, bool is_turn)
 {
     static const char *const fates[] = {"stored", "refused", "unknown"};
-    struct outcome out = foresee(sim, held);
+    struct change_result out = foresee(sim, held);
     struct fake_answer answer;
 
     sim->faults = sim->commit_faults && out.comes && held->submission->what == SUBMIT_MESSAGE;
@@ -338,12 +338,12 @@ static void load_topic(struct sim *sim, struct sim_topic *topic,
 
 static void load_some(struct sim *sim, size_t index, size_t rows)
 {
-    struct fake_topic *stored = sim->store.openings[index].topic;
+    struct fake_topic *stored = sim->store.loads[index].topic;
     struct sim_topic *topic = topic_of(sim, stored);
 
     if (stored->is_damaged) {
         sim_say(sim, "%s is damaged", topic->name);
-        fake_refuse_opening(&sim->store, sim->hub, index, sim->now);
+        fake_refuse_load(&sim->store, sim->hub, index, sim->now);
     } else if (fake_load(&sim->store, sim->hub, index, rows, sim->now) && !topic->exists &&
                hub_topic_find(sim->hub, mcpx_slice_of(topic->name))) {
         load_topic(sim, topic, stored);
@@ -353,8 +353,8 @@ static void load_some(struct sim *sim, size_t index, size_t rows)
 
 void sim_store_load(struct sim *sim)
 {
-    if (sim->store.opening_count > 0)
-        load_some(sim, dice_below(&sim->dice, sim->store.opening_count),
+    if (sim->store.topic_load_count > 0)
+        load_some(sim, dice_below(&sim->dice, sim->store.topic_load_count),
                   dice_hits(&sim->dice, 2) ? SIZE_MAX : dice_below(&sim->dice, 10));
 }
 
@@ -368,10 +368,10 @@ void sim_store_spoil(struct sim *sim)
         struct fake_topic *topic = &store->topics[dice_below(&sim->dice, FAKE_TOPICS)];
 
         topic->is_damaged = !topic->is_damaged;
-    } else if (store->opening_count > 0 && dice_hits(&sim->dice, 2)) {
+    } else if (store->topic_load_count > 0 && dice_hits(&sim->dice, 2)) {
         sim_say(sim, "an opening fails");
-        fake_refuse_opening(store, sim->hub, dice_below(&sim->dice, store->opening_count),
-                            sim->now);
+        fake_refuse_load(store, sim->hub, dice_below(&sim->dice, store->topic_load_count),
+                         sim->now);
     } else if (store->waiting_count > 0) {
         answer(sim, &store->waiting[dice_below(&sim->dice, store->waiting_count)], false);
     }
@@ -382,6 +382,6 @@ void sim_store_all(struct sim *sim)
     sim_take_tasks(sim, SIZE_MAX);
     fake_write(&sim->store, SIZE_MAX, FATE_STORED);
     sim_store_answer(sim, SIZE_MAX);
-    while (sim->store.opening_count > 0)
+    while (sim->store.topic_load_count > 0)
         load_some(sim, 0, SIZE_MAX);
 }

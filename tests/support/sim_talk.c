@@ -74,11 +74,12 @@ static enum mcpx_err foresee_early(const struct sim *sim, const struct draft *dr
 {
     if (sim->config.message_bytes && draft->said.len > sim->config.message_bytes)
         return MCPX_ETOOBIG;
-    if (draft->flaw == FLAW_UTF8)
+    if (draft->call_error == FLAW_UTF8)
         return MCPX_EUTF8;
-    if (draft->flaw == FLAW_JSON || draft->flaw == FLAW_PROTOCOL || draft->flaw == FLAW_KIND)
+    if (draft->call_error == FLAW_JSON || draft->call_error == FLAW_PROTOCOL ||
+        draft->call_error == FLAW_KIND)
         return MCPX_EINVALID;
-    if (draft->flaw == FLAW_FROM)
+    if (draft->call_error == FLAW_FROM)
         return MCPX_EAUTH;
     return oracle_is_reserved(mcpx_slice_of(draft->kind)) ? MCPX_ECAPABILITY : MCPX_OK;
 }
@@ -86,7 +87,7 @@ static enum mcpx_err foresee_early(const struct sim *sim, const struct draft *dr
 static enum mcpx_err foresee_late(const struct sim *sim, const struct sim_peer *peer,
                                   struct draft *draft)
 {
-    if (sim_accepted(peer->topic, draft->id) || sim_is_spent(peer->topic, draft->id))
+    if (sim_accepted(peer->topic, draft->id) || sim_is_used(peer->topic, draft->id))
         return MCPX_EDUPLICATE;
     complete(sim, peer, draft);
     return may_say(sim, peer, draft) ? MCPX_OK : MCPX_ECAPABILITY;
@@ -249,7 +250,7 @@ static void judge(struct sim *sim, struct sim_peer *peer, struct draft *draft)
 void sim_talk(struct sim *sim)
 {
     struct sim_peer *peer = sim_pick(sim);
-    struct draft draft = {.flaw = SOUND};
+    struct draft draft = {.call_error = SOUND};
     struct verdict verdict;
 
     if (sim->config.gated && !sim_is_in(peer))
@@ -273,7 +274,7 @@ void sim_talk(struct sim *sim)
 void sim_flood(struct sim *sim)
 {
     struct sim_peer *peer = sim_pick(sim);
-    struct draft draft = {.flaw = FLAW_JSON, .id = "never"};
+    struct draft draft = {.call_error = FLAW_JSON, .id = "never"};
     struct verdict verdict;
 
     for (int i = 0; sim_is_in(peer); i++) {

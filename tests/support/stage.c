@@ -11,6 +11,7 @@
  * An event is its name, the id and sender of its envelope, and what else is filled.
  */
 #include "tests/support/stage.h"
+#include "lib/base/scoped.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -229,13 +230,12 @@ bool stage_writes(struct mcpx_text *text)
 
 void stage_expect_output(const char *part)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     bool any = stage_writes(&text);
 
     cr_expect_eq(any, part != NULL);
     if (any && part)
         cr_expect_not_null(strstr(text.text, part), "%s, expected %s", text.text, part);
-    mcpx_text_fini(&text);
 }
 
 void stage_echoes(void)
@@ -358,10 +358,9 @@ static struct mcpx_text told(void)
 
 void stage_expect(const char *transcript)
 {
-    struct mcpx_text got = told();
+    mx_scoped_text got = told();
 
     cr_expect_str_eq(got.text, transcript, "expected:\n%sgot:\n%s", transcript, got.text);
-    mcpx_text_fini(&got);
 }
 
 void stage_skip(void)

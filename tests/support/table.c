@@ -48,7 +48,7 @@ static void pull(struct table *table)
         }
         if (!closes)
             continue;
-        hub_depart(table->hub, peer, MCPX_ECLOSED, table->now);
+        hub_leave(table->hub, peer, MCPX_ECLOSED, table->now);
         link->peer = NULL;
         if (!link->seat)
             drop_link(table, link);
@@ -198,7 +198,7 @@ static void notice_loss(struct table *table)
             continue;
         if (dice_hits(&table->dice, 2))
             route(table, link);
-        hub_depart(table->hub, link->peer, MCPX_ECLOSED, table->now);
+        hub_leave(table->hub, link->peer, MCPX_ECLOSED, table->now);
         drop_link(table, link);
         return;
     }

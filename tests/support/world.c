@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* memmem */
 #include "tests/support/world.h"
+#include "lib/base/scoped.h"
 #include "tests/support/hub_defaults.h"
 
 #include "tests/support/frames.h"
@@ -231,7 +232,7 @@ void world_drops(struct world *world, const char *name)
 {
     struct somebody *somebody = find(world, name);
 
-    hub_depart(world->hub, somebody->peer, MCPX_ECLOSED, world->now);
+    hub_leave(world->hub, somebody->peer, MCPX_ECLOSED, world->now);
     somebody->peer = NULL;
 }
 
@@ -262,14 +263,15 @@ void world_reads_on(struct world *world, const char *name)
 
 void world_kicks(struct world *world, const char *name)
 {
-    hub_condemn(world->hub, find(world, name)->peer, MCPX_EKICKED, world->now);
+    hub_disconnect(world->hub, find(world, name)->peer, MCPX_EKICKED, world->now);
 }
 
 void world_regrants(struct world *world, const char *name, const char *grants)
 {
     struct grant *grant = grant_for(name, &(struct arrival){.grants = grants});
 
-    cr_assert_eq(hub_regrant(world->hub, find(world, name)->peer, grant, world->now), MCPX_OK);
+    cr_assert_eq(hub_update_grants(world->hub, find(world, name)->peer, grant, world->now),
+                 MCPX_OK);
     grant_unref(grant);
 }
 
@@ -410,12 +412,11 @@ void world_read(struct world *world, struct mcpx_text *transcript)
 
 void world_expect_at(struct world *world, const char *transcript, const char *file, int line)
 {
-    struct mcpx_text all = {0};
+    mx_scoped_text all = {0};
 
     world_read(world, &all);
     cr_expect_str_eq(all.text, transcript, "%s:%d read:\n%s\nexpected:\n%s", file, line,
                      all.text, transcript);
-    mcpx_text_fini(&all);
 }
 
 void world_skip(struct world *world)

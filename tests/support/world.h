@@ -85,7 +85,7 @@ void world_reads_on(struct world *world, const char *name);
 /** The participant reads as much as comes at once, and nobody else reads. */
 void world_reads_once(struct world *world, const char *name);
 
-/** Condemns, regrants. */
+/** Disconnects, regrants. */
 void world_kicks(struct world *world, const char *name);
 void world_regrants(struct world *world, const char *name, const char *grants);
 

@@ -7,7 +7,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/match.h"
-#include "lib/edge/outlet.h"
+#include "lib/edge/line_writer.h"
 #include "tools/common/program.h"
 #include "tools/common/visible.h"
 
@@ -22,7 +22,7 @@ const struct option_row no_options[] = {{.name = NULL}};
 
 enum { COMPLAINT_MAX = 4096, SUBJECT_MAX = 256, DRAIN_MS = 1000, OPTION_NAME_MAX = 22 };
 
-static struct mx_outlet complaints = {.fd = STDERR_FILENO};
+static struct mx_line_writer complaints = {.fd = STDERR_FILENO};
 
 static const char *program_name = "mcpx", *verb_name;
 
@@ -45,36 +45,36 @@ static void report_lost(void)
 {
     char line[160];
 
-    if (!mx_outlet_may_report_lost(&complaints))
+    if (!mx_line_writer_may_report_lost(&complaints))
         return;
     snprintf(line, sizeof line, "%s: %llu lines are missing here: nobody read them\n",
              program_name, (unsigned long long)complaints.lost);
     complaints.lost = 0;
-    mx_outlet_put(&complaints, mcpx_slice_of(line));
+    mx_line_writer_put(&complaints, mcpx_slice_of(line));
 }
 
 void complain_without_waiting(void)
 {
-    mx_outlet_open(&complaints, STDERR_FILENO);
+    mx_line_writer_open(&complaints, STDERR_FILENO);
 }
 
 void complain_again(void)
 {
-    if (mx_outlet_flush(&complaints))
+    if (mx_line_writer_flush(&complaints))
         report_lost();
 }
 
 void complain_at_last(void)
 {
-    if (mx_outlet_drain(&complaints, DRAIN_MS))
+    if (mx_line_writer_drain(&complaints, DRAIN_MS))
         report_lost();
-    mx_outlet_close(&complaints);
+    mx_line_writer_close(&complaints);
 }
 
 void complain_in_lines(struct mcpx_slice lines)
 {
     complain_again();
-    mx_outlet_put(&complaints, lines);
+    mx_line_writer_put(&complaints, lines);
 }
 
 /* One write for the whole line, so that lines of several programs do not mix. */

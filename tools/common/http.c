@@ -7,7 +7,7 @@
 #include "tools/common/http.h"
 
 #include "lib/client/ws_wire.h"
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"

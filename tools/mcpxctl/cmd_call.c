@@ -258,7 +258,7 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
 static int decide(const struct arguments *arguments, const struct connection *where,
                   const struct entry *proposal, struct mcpx_slice to)
 {
-    struct ledger now = {.count = 0};
+    struct snapshot now = {.count = 0};
     mx_scoped_text bound = {0}, payload = {0}, response = {0};
     struct mcpx_draft draft = {.type = "mcp/request",
                                .to = &to,
@@ -277,7 +277,7 @@ static int decide(const struct arguments *arguments, const struct connection *wh
     /* Somebody else may have decided in the meantime. */
     if (status == STATUS_OK)
         status = proposal_find(where, bound.text, &now, &again);
-    ledger_fini(&now); /* the call may take long */
+    snapshot_fini(&now); /* the call may take long */
     request_write_as_proposed(&payload, proposal->payload);
     draft.payload = mcpx_text_view(&payload);
     if (status == STATUS_OK)
@@ -287,7 +287,7 @@ static int decide(const struct arguments *arguments, const struct connection *wh
 
 int cmd_approve(const struct arguments *arguments)
 {
-    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
+    MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     const struct entry *proposal = NULL;
     MX_SCOPED(connection_fini) struct connection where = {0};
     struct address address;
@@ -297,7 +297,7 @@ int cmd_approve(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = connection_read(arguments, 0, 0, &where);
     if (status == STATUS_OK)
-        status = proposal_find(&where, arguments->operands[0], &ledger, &proposal);
+        status = proposal_find(&where, arguments->operands[0], &snapshot, &proposal);
     /* Receivers ignore a proposal whose kind contradicts its payload. */
     if (status == STATUS_OK && entry_fault(proposal))
         status = fail_of(STATUS_FAILED, proposal->id, ": it is ignored by all: %s",

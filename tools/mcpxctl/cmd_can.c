@@ -4,7 +4,7 @@
  */
 #include "tools/mcpxctl/core/verbs.h"
 
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"

@@ -22,7 +22,8 @@ enum { LIMIT = 50 };
 
 /* Without a word, a reader takes the fifty lines for the whole history. */
 static int print_history(const struct arguments *arguments, const struct connection *where,
-                         const struct ledger *ledger, const struct filter *filter, size_t end)
+                         const struct snapshot *snapshot, const struct filter *filter,
+                         size_t end)
 {
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT), count = 0, first;
     const struct entry **wanted = malloc((end + 1) * sizeof *wanted);
@@ -30,7 +31,7 @@ static int print_history(const struct arguments *arguments, const struct connect
     struct mcpx_text out = {0};
 
     for (size_t i = 0; i < end; i++) {
-        const struct entry *entry = ledger->entries[i];
+        const struct entry *entry = snapshot->entries[i];
 
         if (filter_passes(filter, &entry->kind, entry->from))
             wanted[count++] = entry;
@@ -43,8 +44,8 @@ static int print_history(const struct arguments *arguments, const struct connect
                  wanted[first]->id.text);
     free(wanted);
     return output_print_list(arguments, where, &out,
-                             ledger->count > 0 ? "nothing that was asked for is retained"
-                                               : "nothing is retained");
+                             snapshot->count > 0 ? "nothing that was asked for is retained"
+                                                 : "nothing is retained");
 }
 
 int cmd_history(const struct arguments *arguments)
@@ -53,7 +54,7 @@ int cmd_history(const struct arguments *arguments)
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
     struct filter filter;
     MX_SCOPED(connection_fini) struct connection where = {0};
-    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
+    MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     const struct entry *end = NULL;
     int status = filter_read(arguments, &filter);
     bool all = before || filter.by_kind || filter.from.text;
@@ -61,19 +62,20 @@ int cmd_history(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = connection_read(arguments, 0, 0, &where);
     if (status == STATUS_OK)
-        status = fetch_history(&where, all ? SIZE_MAX : limit + 1, &ledger);
+        status = fetch_history(&where, all ? SIZE_MAX : limit + 1, &snapshot);
     if (status == STATUS_OK && before)
-        status = fetch_find(&where, &ledger, before, &end);
+        status = fetch_find(&where, &snapshot, before, &end);
     if (status != STATUS_OK)
         return status;
-    return print_history(arguments, &where, &ledger, &filter, end ? end->index : ledger.count);
+    return print_history(arguments, &where, &snapshot, &filter,
+                         end ? end->index : snapshot.count);
 }
 
 /* ---- chain ---- */
 
 int cmd_chain(const struct arguments *arguments)
 {
-    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
+    MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     MX_SCOPED(chain_fini) struct chain chain = {.count = 0};
     const struct entry *entry = NULL;
     MX_SCOPED(connection_fini) struct connection where = {0};
@@ -81,16 +83,16 @@ int cmd_chain(const struct arguments *arguments)
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
-        status = fetch_history(&where, SIZE_MAX, &ledger);
+        status = fetch_history(&where, SIZE_MAX, &snapshot);
     if (status == STATUS_OK)
-        status = fetch_find(&where, &ledger, arguments->operands[0], &entry);
+        status = fetch_find(&where, &snapshot, arguments->operands[0], &entry);
     if (status != STATUS_OK)
         return status;
-    chain = chain_of(&ledger, entry);
+    chain = chain_of(&snapshot, entry);
     if (arguments_have(arguments, "--json"))
         chain_write_json(&out, &chain);
     else
-        chain_write(&out, &ledger, &chain, colour_for(arguments));
+        chain_write(&out, &snapshot, &chain, colour_for(arguments));
     return output_print(&out, STATUS_OK);
 }
 

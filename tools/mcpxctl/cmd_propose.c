@@ -16,7 +16,7 @@
 /* ---- those that wait ---- */
 
 static int print_open(const struct arguments *arguments, const struct connection *where,
-                      const struct ledger *ledger)
+                      const struct snapshot *snapshot)
 {
     char digest[PROPOSAL_DIGEST_LEN + 1];
     struct line_style style = line_style_of(arguments);
@@ -24,14 +24,14 @@ static int print_open(const struct arguments *arguments, const struct connection
     struct mcpx_text out = {0};
 
     style.digest = digest;
-    for (size_t i = 0; i < ledger->count; i++) {
-        const struct entry *entry = ledger->entries[i];
+    for (size_t i = 0; i < snapshot->count; i++) {
+        const struct entry *entry = snapshot->entries[i];
 
-        if (!entry_is(entry, "mcp/proposal") || !chain_is_open(ledger, entry))
+        if (!entry_is(entry, "mcp/proposal") || !chain_is_open(snapshot, entry))
             continue;
         proposal_digest(entry, digest);
         style.until_ms = chain_expires_ms(entry) == INT64_MAX ? 0 : chain_expires_ms(entry);
-        style.brief = ledger_brief(ledger, entry, least).len;
+        style.brief = snapshot_brief(snapshot, entry, least).len;
         line_write(&out, entry, &style, entry_fault(entry));
     }
     return output_print_list(arguments, where, &out, "no proposal is open");
@@ -39,13 +39,13 @@ static int print_open(const struct arguments *arguments, const struct connection
 
 int cmd_proposals(const struct arguments *arguments)
 {
-    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
+    MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
-        status = fetch_history(&where, SIZE_MAX, &ledger);
-    return status == STATUS_OK ? print_open(arguments, &where, &ledger) : status;
+        status = fetch_history(&where, SIZE_MAX, &snapshot);
+    return status == STATUS_OK ? print_open(arguments, &where, &snapshot) : status;
 }
 
 /* ---- sending one envelope ---- */
@@ -158,13 +158,13 @@ static int send_end(const struct arguments *arguments, const struct entry *propo
 
 static int find_and_end(const struct arguments *arguments, bool withdraw)
 {
-    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
+    MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     const struct entry *proposal = NULL;
     MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
-        status = proposal_find(&where, arguments->operands[0], &ledger, &proposal);
+        status = proposal_find(&where, arguments->operands[0], &snapshot, &proposal);
     return status == STATUS_OK ? send_end(arguments, proposal, withdraw) : status;
 }
 

@@ -5,7 +5,7 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "router/store/commit/stage.h"
-#include "router/store/sqlite/sqlite_care.h"
+#include "router/store/sqlite/sqlite_maintenance.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/line.h"
 
@@ -24,10 +24,10 @@ struct run {
     const char *file, *word, *topic;
     bool json;
     struct schema_progress progress;
-    struct care *care;
+    struct maintenance *maintenance;
     struct mcpx_text errors; /* what those who failed say, in a line */
     struct mcpx_text out;    /* what is printed at the end */
-    struct care_sums sums;
+    struct maintenance_sums sums;
     int status;        /* of what was told, so far */
     uint64_t since_us; /* when something was told of progress last */
 };
@@ -71,7 +71,8 @@ static uint64_t size_of(const char *file)
 
 static int backup(struct run *run)
 {
-    int status = fail(run, care_backup(run->care, run->word, &run->errors), STATUS_FAILED);
+    int status = fail(run, maintenance_backup(run->maintenance, run->word, &run->errors),
+                      STATUS_FAILED);
 
     if (status == STATUS_OK)
         text_format(&run->out,
@@ -83,7 +84,7 @@ static int backup(struct run *run)
 
 /* ---- check ---- */
 
-static void print_damage(void *context, const struct care_damage *damage)
+static void print_damage(void *context, const struct maintenance_damage *damage)
 {
     struct run *run = context;
     struct mcpx_text out = {0};
@@ -100,20 +101,20 @@ static void print_damage(void *context, const struct care_damage *damage)
     run->status = output_print(&out, STATUS_FAILED);
 }
 
-static int look(struct run *run, void (*damage)(void *, const struct care_damage *))
+static int look(struct run *run, void (*damage)(void *, const struct maintenance_damage *))
 {
-    struct care_reader reader = {.damage = damage, .context = run};
-    enum mcpx_err err = care_check(run->care, &reader, &run->sums, &run->errors);
+    struct maintenance_reader reader = {.damage = damage, .context = run};
+    enum mcpx_err err = maintenance_check(run->maintenance, &reader, &run->sums, &run->errors);
 
     if (err == MCPX_OK)
-        err = care_walk(run->care, NULL, &reader, &run->sums, &run->errors);
+        err = maintenance_walk(run->maintenance, NULL, &reader, &run->sums, &run->errors);
     return fail(run, err, STATUS_FAILED);
 }
 
 static int check(struct run *run)
 {
     static const char *const words[][2] = {{"damaged", "whole"}, {"false", "true"}};
-    const struct care_sums *sums = &run->sums;
+    const struct maintenance_sums *sums = &run->sums;
     int status = look(run, print_damage);
 
     if (status != STATUS_OK)
@@ -129,7 +130,7 @@ static int check(struct run *run)
 
 /* ---- export ---- */
 
-static void complain_of_damage(void *context, const struct care_damage *damage)
+static void complain_of_damage(void *context, const struct maintenance_damage *damage)
 {
     struct run *run = context;
 
@@ -137,7 +138,7 @@ static void complain_of_damage(void *context, const struct care_damage *damage)
                           (unsigned long long)damage->serial, damage->what);
 }
 
-static bool print_message(void *context, const struct care_message *message)
+static bool print_message(void *context, const struct maintenance_message *message)
 {
     struct mcpx_text out = {0};
 
@@ -152,8 +153,9 @@ static bool print_message(void *context, const struct care_message *message)
 
 static int export(struct run *run)
 {
-    struct care_reader reader = {print_message, complain_of_damage, run};
-    enum mcpx_err err = care_walk(run->care, run->topic, &reader, &run->sums, &run->errors);
+    struct maintenance_reader reader = {print_message, complain_of_damage, run};
+    enum mcpx_err err =
+        maintenance_walk(run->maintenance, run->topic, &reader, &run->sums, &run->errors);
 
     if (err != MCPX_OK)
         return fail(run, err, STATUS_FAILED);
@@ -167,7 +169,7 @@ static int export(struct run *run)
 static int compact(struct run *run)
 {
     uint64_t before = size_of(run->file);
-    int status = fail(run, care_compact(run->care, &run->errors), STATUS_FAILED);
+    int status = fail(run, maintenance_compact(run->maintenance, &run->errors), STATUS_FAILED);
 
     if (status == STATUS_OK && run->json)
         mx_format(&run->out, "{\"file\":%q,\"bytes_before\":%s,\"bytes\":%s}\n", run->file,
@@ -180,7 +182,8 @@ static int compact(struct run *run)
 static int erase(struct run *run)
 {
     uint64_t messages = 0;
-    enum mcpx_err err = care_erase(run->care, run->word, &messages, &run->errors);
+    enum mcpx_err err =
+        maintenance_erase(run->maintenance, run->word, &messages, &run->errors);
 
     if (err == MCPX_ENOTFOUND)
         return fail_with(STATUS_ABSENT, "no topic of that name is stored");
@@ -199,7 +202,8 @@ static int restore(struct run *run)
     if (status == STATUS_OK && run->sums.damages > 0)
         return fail_with(STATUS_FAILED, "%s is damaged; store check says where", run->file);
     if (status == STATUS_OK)
-        status = fail(run, care_restore(run->care, run->word, &run->errors), STATUS_FAILED);
+        status = fail(run, maintenance_restore(run->maintenance, run->word, &run->errors),
+                      STATUS_FAILED);
     if (status == STATUS_OK)
         text_format(&run->out,
                     run->json ? "{\"file\":%q,\"copy\":%q,\"messages\":%s}\n"
@@ -228,13 +232,13 @@ static const struct action {
 
 static int run_action(struct run *run, const struct action *action)
 {
-    enum mcpx_err err =
-        care_open(run->file, action->alone, &run->progress, &run->errors, &run->care);
+    enum mcpx_err err = maintenance_open(run->file, action->alone, &run->progress,
+                                         &run->errors, &run->maintenance);
     int status = fail(run, err, err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED);
 
     if (status == STATUS_OK)
         status = action->run(run);
-    care_close(run->care);
+    maintenance_close(run->maintenance);
     mcpx_text_fini(&run->errors);
     return output_print(&run->out, status);
 }

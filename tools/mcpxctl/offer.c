@@ -42,16 +42,16 @@ static int add_tools(void *context, struct mcpx_slice from, struct mcpx_slice re
 static void offer_history(const struct connection *where, bool proposals,
                           struct mcpx_text *out)
 {
-    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
+    MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     char digest[PROPOSAL_DIGEST_LEN + 1];
-    int status = fetch_history(where, proposals ? AMONG : ENVELOPES, &ledger);
+    int status = fetch_history(where, proposals ? AMONG : ENVELOPES, &snapshot);
 
-    for (size_t i = ledger.count; status == STATUS_OK && i-- > 0;) {
-        const struct entry *entry = ledger.entries[i];
+    for (size_t i = snapshot.count; status == STATUS_OK && i-- > 0;) {
+        const struct entry *entry = snapshot.entries[i];
 
         if (!proposals) {
             add(out, entry->id, entry->kind.text);
-        } else if (entry_is(entry, "mcp/proposal") && chain_is_open(&ledger, entry)) {
+        } else if (entry_is(entry, "mcp/proposal") && chain_is_open(&snapshot, entry)) {
             proposal_digest(entry, digest);
             mx_format(out, "%s@%s\t%s\n", entry->id, digest, entry->kind.text);
         }

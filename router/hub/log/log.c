@@ -136,7 +136,7 @@ void log_init(struct log *log, struct mx_map_key key, const struct log_bounds *b
 {
     *log = (struct log){.key = key, .bounds = *bounds};
     list_init(&log->waiting);
-    list_init(&log->spent.shares);
+    list_init(&log->used_ids.shares);
 }
 
 void log_fini(struct log *log)
@@ -148,7 +148,7 @@ void log_fini(struct log *log)
         free(segment);
     }
     free(log->ring);
-    spent_fini(&log->spent);
+    used_ids_fini(&log->used_ids);
     mx_map_fini(&log->ids);
 }
 
@@ -160,7 +160,7 @@ static void forget_oldest(struct log *log)
     const struct entry *entry = log_entry(log, log->history);
     struct mx_map_slot retained = {entry->id_hash, log->history + 1};
 
-    spent_note(&log->spent, &log->ids, entry->sender, retained);
+    used_ids_note(&log->used_ids, &log->ids, entry->sender, retained);
     log->retained_bytes -= entry_cost(entry);
     log->history++;
 }
@@ -208,8 +208,8 @@ static uint64_t value_of(const struct log *log, struct mcpx_slice id, bool spent
     size_t at = 0;
 
     while ((value = mx_map_next(&log->ids, hash, &at)))
-        if (value == SPENT_VALUE ? spent_too
-                                 : mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
+        if (value == USED_VALUE ? spent_too
+                                : mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
             return value;
     return 0;
 }
@@ -357,7 +357,7 @@ enum mcpx_err log_append(struct log *log, const struct log_message *message)
 
     assert(needed < UINT32_MAX);
     if (!ring_reserve(log) || !mx_map_reserve(&log->ids) ||
-        !spent_reserve(&log->spent, &log->ids, message->sender) ||
+        !used_ids_reserve(&log->used_ids, &log->ids, message->sender) ||
         !segment_reserve(log, needed))
         return MCPX_ENOMEM;
     entry_add(log, message, len);

@@ -1,5 +1,5 @@
 /*
- * log.h - one topic's envelopes, in order, framed once. Presence is elsewhere: see news.h.
+ * log.h - one topic's envelopes, in order, framed once. Presence is elsewhere: see presence.h.
  *
  * Entries have serials that only grow. Three of them matter:
  *
@@ -21,46 +21,46 @@
 #include <mcpx/envelope.h>
 #include <mcpx/text.h>
 
-/* ---- spent ids: said and gone from the window, refused for a while (spent.c) ---- */
+/* ---- spent ids: said and gone from the window, refused for a while (used_ids.c) ---- */
 
 /** Ids remembered of one sender, and senders remembered, in one topic. Protocol: section 5. */
-enum { SPENT_IDS_MAX = 256, SPENT_SENDERS_MAX = 1024 };
+enum { USED_IDS_MAX = 256, USED_SENDERS_MAX = 1024 };
 
 /** The value of a spent id in the log's index; a retained id has its serial there. */
-#define SPENT_VALUE UINT64_MAX
+#define USED_VALUE UINT64_MAX
 
 /**
  * The spent ids of one topic, a share for each sender, so that no flood makes the topic forget
  * those of others. The index is the log's.
  */
-struct spent {
+struct used_ids {
     struct mx_map senders;
     struct link shares; /* who said something longest ago first */
     size_t bytes;       /* what the shares take */
 };
 
 /** Frees it. Zeroed but for an empty list it is empty. */
-void spent_fini(struct spent *spent);
+void used_ids_fini(struct used_ids *used_ids);
 
 /**
- * Makes room in a sender's share for what it is about to say, so that spent_note cannot fail. The
- * share of one sender too many is made in place of the one that was silent longest, whose ids go
- * out of the index. False when memory runs out (nothing has changed).
+ * Makes room in a sender's share for what it is about to say, so that used_ids_note cannot fail.
+ * The share of one sender too many is made in place of the one that was silent longest, whose ids
+ * go out of the index. False when memory runs out (nothing has changed).
  */
-bool spent_reserve(struct spent *spent, struct mx_map *ids, uint32_t sender);
+bool used_ids_reserve(struct used_ids *used_ids, struct mx_map *ids, uint32_t sender);
 
 /**
- * A retained id is spent: in the index its value becomes SPENT_VALUE, and the sender's oldest
- * beyond SPENT_IDS_MAX goes. Without a share it is forgotten at once.
+ * A retained id is spent: in the index its value becomes USED_VALUE, and the sender's oldest
+ * beyond USED_IDS_MAX goes. Without a share it is forgotten at once.
  */
-void spent_note(struct spent *spent, struct mx_map *ids, uint32_t sender,
-                struct mx_map_slot retained);
+void used_ids_note(struct used_ids *used_ids, struct mx_map *ids, uint32_t sender,
+                   struct mx_map_slot retained);
 
 /**
  * Forgets the share of who was silent longest, for want of memory. False when there is none. What
  * these say again under a spent id is then let pass.
  */
-bool spent_forget(struct spent *spent, struct mx_map *ids);
+bool used_ids_forget(struct used_ids *used_ids, struct mx_map *ids);
 
 /* ---- the log ---- */
 
@@ -142,8 +142,8 @@ struct log {
     uint64_t tail, history, head;
     size_t retained_bytes; /* frames and notes in the window */
     size_t memory;         /* bytes of all segments */
-    struct mx_map ids;     /* by hash: serial + 1, or SPENT_VALUE */
-    struct spent spent;
+    struct mx_map ids;     /* by hash: serial + 1, or USED_VALUE */
+    struct used_ids used_ids;
     struct mx_map_key key;
     struct log_bounds bounds;
     struct log_answer answers[2]; /* the last of log_run_from */
@@ -231,7 +231,7 @@ bool entry_is_for_seat(const struct entry *entry, size_t seat);
 /** Finds a retained entry by id. False leaves `serial` untouched. */
 bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial);
 
-/** True when the id is taken: by a retained entry, or spent not long ago (spent.c). */
+/** True when the id is taken: by a retained entry, or spent not long ago (used_ids.c). */
 bool log_knows(const struct log *log, struct mcpx_slice id);
 
 /** What the log remembers of a sender: nobody can choose a name that comes down to another's. */

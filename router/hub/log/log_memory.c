@@ -10,7 +10,8 @@
 size_t log_index_bytes(const struct log *log)
 {
     return log->ring_size * sizeof *log->ring + log->ids.size * sizeof *log->ids.slots +
-           log->spent.senders.size * sizeof *log->spent.senders.slots + log->spent.bytes;
+           log->used_ids.senders.size * sizeof *log->used_ids.senders.slots +
+           log->used_ids.bytes;
 }
 
 size_t log_memory(const struct log *log)
@@ -77,7 +78,7 @@ static bool shorten(struct log *log)
     struct segment *oldest = log->oldest;
 
     if (!oldest)
-        return spent_forget(&log->spent, &log->ids);
+        return used_ids_forget(&log->used_ids, &log->ids);
     if (!oldest->next)
         return clear(log);
     if (!list_is_empty(log_oldest_readers(log)))

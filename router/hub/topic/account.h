@@ -113,27 +113,32 @@ struct topic;
 /**
  * Where a topic stands.
  *
- * POOL_HISTORY   it may be able to give back history
- * POOL_HELD      what it could give back is still to be read by somebody
- * POOL_WAITING   by somebody who only waits for their turn: looked at again after the next round
- * POOL_NOWHERE   it can give nothing back as far as is known: looked at again when it changes
+ * LOG_BUDGET_HISTORY   it may be able to give back history
+ * LOG_BUDGET_HELD      what it could give back is still to be read by somebody
+ * LOG_BUDGET_WAITING   by a subscriber that waits for its turn: looked at after the next round
+ * LOG_BUDGET_NOWHERE   it can give nothing back as far as is known: looked at again when it changes
  */
-enum pool_line { POOL_HISTORY, POOL_HELD, POOL_WAITING, POOL_NOWHERE };
+enum log_budget_line {
+    LOG_BUDGET_HISTORY,
+    LOG_BUDGET_HELD,
+    LOG_BUDGET_WAITING,
+    LOG_BUDGET_NOWHERE
+};
 
 /** Lines of topics that can give something back, in the order in which they do. */
-enum { POOL_LINES = POOL_HELD + 1 };
+enum { LOG_BUDGET_LINES = LOG_BUDGET_HELD + 1 };
 
 /**
- * One participant's tally. It is there as long as anything is on it. A topic that was loaded came
- * to be for nobody who is known: it is on a tally of its own.
+ * One participant's usage. It is there as long as anything is on it. A topic that was loaded came
+ * to be for nobody who is known: it is on a usage of its own.
  */
-struct tally {
+struct usage {
     struct mcpx_slice identity;
-    size_t topics;                 /* topics that came to be for it and are still there */
-    struct link lines[POOL_LINES]; /* those of them that can give something back */
-    size_t connections;            /* its peers, condemned ones included */
-    struct link peers;             /* the same as a list, oldest first */
-    size_t openings;               /* topics that are being opened because it asked for them */
+    size_t topics; /* topics that came to be for it and are still there */
+    struct link lines[LOG_BUDGET_LINES]; /* those of them that can give something back */
+    size_t connections;                  /* its peers, disconnected ones included */
+    struct link peers;                   /* the same as a list, oldest first */
+    size_t loads;   /* topics that are being opened because it asked for them */
     size_t pending; /* bytes of their messages that were not answered (hub_parts.h) */
     size_t unsent;  /* bytes that the edge holds for them because their sockets were full */
     /* The edge's loop turn in which it was last heard, and what it has cost in that one. */
@@ -142,52 +147,52 @@ struct tally {
     uint64_t written; /* bytes of that */
 };
 
-/** The tally of a participant, or NULL when nothing is on it. */
-struct tally *tally_find(const struct hub *hub, struct mcpx_slice identity);
+/** The usage of a participant, or NULL when nothing is on it. */
+struct usage *usage_find(const struct hub *hub, struct mcpx_slice identity);
 
 /** That of who a grant belongs to, made when there is none; NULL when memory runs out. */
-struct tally *tally_open(struct hub *hub, const struct grant *grant);
+struct usage *usage_open(struct hub *hub, const struct grant *grant);
 
-/** A tally for one topic that is loaded; NULL when memory runs out. */
-struct tally *tally_open_loaded(struct hub *hub, struct mcpx_slice topic);
+/** A usage for one topic that is loaded; NULL when memory runs out. */
+struct usage *usage_open_loaded(struct hub *hub, struct mcpx_slice topic);
 
 /** Frees it when nothing is on it. To be called when something was taken off. NULL is allowed. */
-void tally_close(struct hub *hub, struct tally *tally);
+void usage_close(struct hub *hub, struct usage *usage);
 
 /** All logs' memory. */
-struct pool {
+struct log_budget {
     size_t max;               /* bytes; 0 = no bound, and nothing below is kept */
     size_t used;              /* bytes that all topics hold */
-    struct mx_holders makers; /* what the tallies have in their lines */
+    struct mx_holders makers; /* what the usages have in their lines */
     struct link waiting;      /* topics whose readers have not had their turn */
 };
 
 /** A topic's part: what it was last counted with, in the lines at its maker's, too. */
-struct pool_part {
+struct log_budget_part {
     struct link link;
     size_t memory;
-    enum pool_line line;
+    enum log_budget_line line;
 };
 
 /**
  * Counts what a topic holds now (topic_memory), and has it asked again for some of that. To be
  * called whenever that may have changed, or its last participant has left.
  */
-void pool_count(struct topic *topic);
+void log_budget_count(struct topic *topic);
 
 /** A topic goes, with all it holds. Its maker is still there. */
-void pool_forget(struct topic *topic);
+void log_budget_forget(struct topic *topic);
 
 /** The topic that gives something back next, or NULL; `part.line` says what. */
-struct topic *pool_first(const struct hub *hub);
+struct topic *log_budget_first(const struct hub *hub);
 
 /** Puts a topic into another line. */
-void pool_enter(struct topic *topic, enum pool_line line);
+void log_budget_enter(struct topic *topic, enum log_budget_line line);
 
 /** A round is over: who waited for it may have read what was in the way. */
-void pool_retry_waiting(struct hub *hub);
+void log_budget_retry_waiting(struct hub *hub);
 
 /** What one topic may have so that all have the same; 0 = no bound. */
-size_t pool_share(const struct hub *hub);
+size_t log_budget_share(const struct hub *hub);
 
 #endif

@@ -172,7 +172,7 @@ static uint64_t stop_of(const struct peer *peer)
     return cursor->next < cursor->joined ? cursor->joined : peer->topic->log.head;
 }
 
-static bool is_news_next(const struct place *place)
+static bool is_presence_next(const struct place *place)
 {
     return place->batch && place->batch->at <= place->next;
 }
@@ -180,11 +180,12 @@ static bool is_news_next(const struct place *place)
 static struct mcpx_slice take_batch(const struct peer *peer, struct place *place)
 {
     size_t count;
-    const struct news *news = &peer->topic->news;
-    struct mcpx_slice frames = news_rest(news, &peer->cursor.news, place->batch, &count);
+    const struct presence *presence = &peer->topic->presence;
+    struct mcpx_slice frames =
+        presence_rest(presence, &peer->cursor.presence, place->batch, &count);
 
     place->last = place->batch;
-    place->batch = news_behind(news, place->batch);
+    place->batch = presence_behind(presence, place->batch);
     place->count += count;
     return frames;
 }
@@ -195,7 +196,7 @@ static struct mcpx_slice take_stretch(const struct peer *peer, struct place *pla
     uint64_t stop = stop_of(peer), end = place->next + 1;
     struct log_run run;
 
-    if (is_news_next(place))
+    if (is_presence_next(place))
         return take_batch(peer, place);
     if (place->batch && place->batch->at < stop)
         stop = place->batch->at;
@@ -214,7 +215,7 @@ static bool take_one(const struct peer *peer, struct place *place, struct mcpx_s
 {
     uint64_t stop = stop_of(peer);
 
-    while (!is_news_next(place)) {
+    while (!is_presence_next(place)) {
         if (place->next >= stop)
             return false;
         if (!wants(peer, place->next++))
@@ -252,7 +253,7 @@ static struct mcpx_slice gather(const struct peer *peer, struct place *place,
 
 static bool is_read_up(const struct peer *peer, const struct place *place)
 {
-    return place->next >= stop_of(peer) && !is_news_next(place);
+    return place->next >= stop_of(peer) && !is_presence_next(place);
 }
 
 struct log_run cursor_run(const struct peer *peer, struct batch **batch)
@@ -263,10 +264,10 @@ struct log_run cursor_run(const struct peer *peer, struct batch **batch)
     struct mcpx_slice frames;
 
     *batch = NULL;
-    if (!cursor->directed && !cursor->news.batch && cursor->next >= cursor->joined)
+    if (!cursor->directed && !cursor->presence.batch && cursor->next >= cursor->joined)
         return log_run_from(log, cursor->next, log->head);
     if (cursor->next >= cursor->joined)
-        place.batch = cursor->news.batch;
+        place.batch = cursor->presence.batch;
     frames = take_stretch(peer, &place);
     if (frames.len < LOG_RUN_MAX / 2 && !is_read_up(peer, &place))
         frames = gather(peer, &place, frames);

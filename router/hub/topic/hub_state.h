@@ -6,7 +6,7 @@
 #define HUB_HUB_STATE_H
 
 #include "router/hub/log/log.h"
-#include "router/hub/log/news.h"
+#include "router/hub/log/presence.h"
 #include "router/hub/topic/account.h"
 #include "router/hub/topic/hub_config.h"
 #include "router/hub/topic/peer.h"
@@ -28,23 +28,23 @@ struct pendings {
 /**
  * What is known of a topic that is not open.
  *
- * OPENING_WAITING   its task was not handed out
- * OPENING_LOADING   it was
- * OPENING_LATE      and takes longer than anybody has to wait; what comes of it counts all the same
- * OPENING_FAILED    it could not be opened
- * OPENING_ABSENT    there is no such topic
+ * TOPIC_LOAD_WAITING   its task was not handed out
+ * TOPIC_LOAD_LOADING   it was
+ * TOPIC_LOAD_LATE      and takes longer than a client must wait; its result still counts
+ * TOPIC_LOAD_FAILED    it could not be opened
+ * TOPIC_LOAD_ABSENT    there is no such topic
  */
-enum opening_state {
-    OPENING_WAITING,
-    OPENING_LOADING,
-    OPENING_LATE,
-    OPENING_FAILED,
-    OPENING_ABSENT,
+enum topic_load_state {
+    TOPIC_LOAD_WAITING,
+    TOPIC_LOAD_LOADING,
+    TOPIC_LOAD_LATE,
+    TOPIC_LOAD_FAILED,
+    TOPIC_LOAD_ABSENT,
     OPENING_STATES
 };
 
 /** Topics that are not open (hub_parts.h). */
-struct openings {
+struct topic_loads {
     struct link in[OPENING_STATES]; /* by state, each in order of `until_ms` */
     struct mx_map names;
     struct mx_map tickets;
@@ -61,21 +61,22 @@ struct hub {
     /* As told by the last call: what is composed later (pages) is stamped with it. */
     struct mcpx_now now;
     struct link topics; /* all of them, in order of creation; `by_name` finds them */
-    struct link peers;  /* all of them, condemned ones included */
+    struct link peers;  /* all of them, disconnected ones included */
     /* The first of them that this round of hub_tick has not looked at yet; `peers` itself when
      * the round is over. */
     struct link *unchecked;
-    struct link dirty;       /* topics whose peers are to be offered new entries */
-    struct link unpublished; /* topics whose news waits to be published, the first due first */
-    struct link written;     /* topics with envelopes whose delivery is to be timed */
-    struct link ready;       /* peers to be offered out of turn */
-    struct link postponed;   /* peers to be offered when nobody else is left (output.c) */
-    uint64_t round;          /* how often everybody has had a turn */
-    /* Readers that lost their place in a log, until hub_condemn_slow condemns them. */
+    struct link dirty; /* topics whose peers are to be offered new entries */
+    struct link
+        unpublished;     /* topics whose presence waits to be published, the first due first */
+    struct link written; /* topics with envelopes whose delivery is to be timed */
+    struct link ready;   /* peers to be offered out of turn */
+    struct link postponed; /* peers to be offered when nobody else is left (output.c) */
+    uint64_t round;        /* how often everybody has had a turn */
+    /* Readers that lost their place in a log, until hub_disconnect_slow disconnects them. */
     struct link slow;
     struct topic **by_name; /* the topics, sorted; room for by_name_size */
     size_t by_name_size;
-    struct mx_map tallies;    /* by hash of the participant */
+    struct mx_map usages;     /* by hash of the participant */
     struct mcpx_text scratch; /* a text being composed */
     struct mcpx_text derived; /* the kind completed for the message being routed */
     /* See hub_time_matches; NULL = nothing is timed. */
@@ -84,10 +85,10 @@ struct hub {
     struct mcpx_text seats; /* who is addressed by the message being appended */
     struct mcpx_envelope envelope, loaded;
     struct stats stats;
-    struct lag lag;   /* see hub_lag */
-    struct pool pool; /* the memory of all topics' logs */
+    struct lag lag;               /* see hub_lag */
+    struct log_budget log_budget; /* the memory of all topics' logs */
     struct pendings pendings;
-    struct openings openings;
+    struct topic_loads loads;
     /* Topics that nobody points to and of which nothing is pending, longest so first. */
     struct link idle;
     uint64_t last_ticket; /* tickets given out so far */
@@ -120,8 +121,9 @@ struct topic {
     struct link in_hub; /* link among all topics; in none while the topic is loaded */
     /* Link among the topics with entries that not every peer was offered yet. */
     struct link in_dirty;
-    struct link in_unpublished; /* link among the topics whose news waits to be published */
-    int64_t publish_ms;         /* mono_ms by which it has to be */
+    struct link
+        in_unpublished; /* link among the topics whose presence waits to be published */
+    int64_t publish_ms; /* mono_ms by which it has to be */
     struct mcpx_slice name;
     char epoch[TOPIC_EPOCH_LEN +
                1];        /* names this log: serials of another one mean nothing in it */
@@ -142,25 +144,25 @@ struct topic {
     size_t turn;              /* index of the peer that hub_next_ready offers next */
     size_t turns_left;        /* how many it has to offer in this round */
     struct delivery delivery; /* how far its envelopes have come */
-    /* Peers that still point here, condemned ones included: it is freed after the last. */
+    /* Peers that still point here, disconnected ones included: it is freed after the last. */
     size_t holders;
     size_t pending;      /* submissions that were not answered */
     size_t joining;      /* of them, joins that replace nobody */
     struct link in_idle; /* link among the topics with neither */
     bool lost;        /* memory had no room for what is stored: it ends, to be opened again */
     int64_t empty_ms; /* mono_ms since when it has no participant */
-    struct tally *maker;   /* on whose tally it is */
-    struct pool_part part; /* what it has of all logs' memory */
+    struct usage *maker;         /* on whose usage it is */
+    struct log_budget_part part; /* what it has of all logs' memory */
     /* What is remembered of its participants, and of those who left and still owe. */
     struct accounts accounts;
     struct log log;
-    struct news news;
+    struct presence presence;
 };
 
 /** Bytes of everything it holds that grows with what is said in it. */
 static inline size_t topic_memory(const struct topic *topic)
 {
-    return log_memory(&topic->log) + topic->news.memory;
+    return log_memory(&topic->log) + topic->presence.memory;
 }
 
 /** Everybody has had a turn since the last of so many envelopes was accepted. */
@@ -173,15 +175,15 @@ bool by_name_insert(struct topic *topic);
 void by_name_remove(const struct topic *topic);
 
 /*
- *   JOINING -------> OPEN ------------> CONDEMNED ------------> SHUT
- *         hub_commit      hub_condemn              close frame
+ *   JOINING -------> OPEN ------------> DISCONNECTED ------------> SHUT
+ *         hub_commit      hub_disconnect              close frame
  *                                                  handed over
  *
- * Without a gate a peer is OPEN at once. hub_depart ends any of them; while anything is pending
+ * Without a gate a peer is OPEN at once. hub_leave ends any of them; while anything is pending
  * about it, the peer is then GONE and not freed. Only an open peer is in its topic. From SHUT on
  * there is nothing to write.
  */
-enum peer_state { PEER_OPEN, PEER_CONDEMNED, PEER_SHUT, PEER_JOINING, PEER_GONE };
+enum peer_state { PEER_OPEN, PEER_DISCONNECTED, PEER_SHUT, PEER_JOINING, PEER_GONE };
 
 /** Takeovers remembered: a fourth within a minute is refused. Protocol: section 7. */
 enum { PEER_TAKEOVERS = 3 };
@@ -211,7 +213,7 @@ enum peek {
 /** What a peer is still owed, beside frames that are ready: bits of peer.owed. */
 enum { OWED_WELCOME = 1, OWED_JOIN = 2 };
 
-/** Where a peer is in its topic's log and news (cursor.h). */
+/** Where a peer is in its topic's log and presence (cursor.h). */
 struct cursor {
     uint64_t next; /* serial of the envelope it reads next */
     /* Envelopes from this serial on are live traffic, and know it by its seat. */
@@ -219,8 +221,8 @@ struct cursor {
     /* Envelopes before it are history: they go out as pages of system/history. */
     uint64_t replay_end;
     bool directed;
-    struct news_reader news; /* what it has to read of presence, since its welcome */
-    struct reader reader;    /* hold on the memory of `next` */
+    struct presence_reader presence; /* what it has to read of presence, since its welcome */
+    struct reader reader;            /* hold on the memory of `next` */
 };
 
 /** The serial up to which everything was handed to the peer, or is history that it is sent. */
@@ -253,9 +255,9 @@ struct peer {
     struct batch *peeked_sheet;
     struct link in_ready; /* link among the peers to be offered out of turn */
     struct grant *grant;
-    struct link in_hub;   /* link among all peers, condemned ones included */
-    struct link in_tally; /* link among those of its participant */
-    struct tally *tally;  /* its participant's; NULL until it is counted there */
+    struct link in_hub;   /* link among all peers, disconnected ones included */
+    struct link in_usage; /* link among those of its participant */
+    struct usage *usage;  /* its participant's; NULL until it is counted there */
     /* What of the memory of outbox and join is in the hub's statistics. */
     size_t outbox_counted;
     /* Bytes at the beginning of the outbox that go before the welcome it is owed. */
@@ -267,7 +269,7 @@ struct peer {
     uint64_t missed;        /* messages it was not handed when it fell off */
     size_t unsent;  /* bytes that the edge holds for it, as peer_note_unsent was told */
     size_t answers; /* bytes of errors queued since the outbox was last empty */
-    /* Why it is condemned; its close frame is the end of the outbox. Of one who was gone before
+    /* Why it is disconnected; its close frame is the end of the outbox. Of one who was gone before
      * its join was answered: why it left. */
     enum mcpx_err close_err;
     /* Its participant's, shared with the other instances; NULL when in no topic. */
@@ -280,10 +282,10 @@ struct peer {
     int pings;        /* unanswered pings since */
     /* mono_ms of the latest takeovers of this id, oldest first; 0 = none. */
     int64_t takeovers[PEER_TAKEOVERS];
-    int64_t changes_ms;       /* wall_ms at which one of its grants expires next; 0 = never */
-    bool entered;             /* it was in its topic */
-    size_t pending;           /* submissions about it that were not answered */
-    struct pending *presence; /* its join, and later its leave; NULL without a gate */
+    int64_t changes_ms; /* wall_ms at which one of its grants expires next; 0 = never */
+    bool entered;       /* it was in its topic */
+    size_t pending;     /* submissions about it that were not answered */
+    struct pending *own_pending; /* its join, and later its leave; NULL without a gate */
 };
 
 /** Is its first welcome not handed over yet? Nothing but its join is known to it until then. */

@@ -35,12 +35,12 @@ void peer_end(struct peer *peer)
         peer->hub->unchecked = peer->in_hub.next;
     list_remove(&peer->in_ready);
     list_remove(&peer->in_hub);
-    list_remove(&peer->in_tally);
-    if (peer->tally) {
-        peer->tally->connections--;
-        peer->tally->unsent -= peer->unsent;
+    list_remove(&peer->in_usage);
+    if (peer->usage) {
+        peer->usage->connections--;
+        peer->usage->unsent -= peer->unsent;
     }
-    tally_close(peer->hub, peer->tally);
+    usage_close(peer->hub, peer->usage);
     mcpx_text_fini(&peer->outbox);
     mcpx_text_fini(&peer->join);
     peer_count_outbox(peer);
@@ -80,24 +80,24 @@ size_t peer_private_bytes(const struct peer *peer)
 
 uint64_t peer_turn_cost(struct peer *peer, uint64_t turn, uint64_t cost)
 {
-    struct tally *tally = peer->tally;
+    struct usage *usage = peer->usage;
 
-    if (tally->turn != turn)
-        tally->cost = 0;
-    tally->turn = turn;
-    tally->cost += cost;
-    return tally->cost;
+    if (usage->turn != turn)
+        usage->cost = 0;
+    usage->turn = turn;
+    usage->cost += cost;
+    return usage->cost;
 }
 
 void peer_note_unsent(struct peer *peer, size_t bytes)
 {
-    peer->tally->unsent += bytes - peer->unsent;
+    peer->usage->unsent += bytes - peer->unsent;
     peer->unsent = bytes;
 }
 
 size_t peer_unsent_share(const struct peer *peer)
 {
-    return peer->tally->unsent;
+    return peer->usage->unsent;
 }
 
 struct peer *hub_peer_after(const struct hub *hub, const struct peer *peer)
@@ -110,13 +110,13 @@ struct peer *hub_peer_after(const struct hub *hub, const struct peer *peer)
 struct peer *hub_peer_of(const struct hub *hub, struct mcpx_slice identity,
                          const struct peer *peer)
 {
-    const struct tally *tally = peer ? peer->tally : tally_find(hub, identity);
+    const struct usage *usage = peer ? peer->usage : usage_find(hub, identity);
     const struct link *next;
 
-    if (!tally)
+    if (!usage)
         return NULL;
-    next = peer ? peer->in_tally.next : tally->peers.next;
-    return next == &tally->peers ? NULL : LIST_ELEMENT(next, struct peer, in_tally);
+    next = peer ? peer->in_usage.next : usage->peers.next;
+    return next == &usage->peers ? NULL : LIST_ELEMENT(next, struct peer, in_usage);
 }
 
 void *peer_owner(const struct peer *peer)
@@ -124,9 +124,9 @@ void *peer_owner(const struct peer *peer)
     return peer->owner;
 }
 
-bool peer_is_condemned(const struct peer *peer)
+bool peer_is_disconnected(const struct peer *peer)
 {
-    return peer->state == PEER_CONDEMNED || peer->state == PEER_SHUT;
+    return peer->state == PEER_DISCONNECTED || peer->state == PEER_SHUT;
 }
 
 bool peer_is_joining(const struct peer *peer)

@@ -88,7 +88,7 @@ void peer_note_unsent(struct peer *peer, size_t bytes);
 /** How many that are for all peers of its participant together. */
 size_t peer_unsent_share(const struct peer *peer);
 
-/** Walks all peers, those that join and those condemned included: NULL begins, and ends. */
+/** Walks all peers, those that join and those disconnected included: NULL begins, and ends. */
 struct peer *hub_peer_after(const struct hub *hub, const struct peer *peer);
 
 /** The same for the peers of one participant, without looking at any other. */
@@ -99,12 +99,12 @@ struct peer *hub_peer_of(const struct hub *hub, struct mcpx_slice identity,
 void *peer_owner(const struct peer *peer);
 
 /** True from the moment the peer is to be closed. Its participant has left the topic. */
-bool peer_is_condemned(const struct peer *peer);
+bool peer_is_disconnected(const struct peer *peer);
 
 /** True while its join is pending: it is in no topic, and has nothing to read or to say yet. */
 bool peer_is_joining(const struct peer *peer);
 
-/** Why the peer is condemned, as its close frame says; MCPX_OK while it is not. */
+/** Why the peer is disconnected, as its close frame says; MCPX_OK while it is not. */
 enum mcpx_err peer_close_err(const struct peer *peer);
 
 /** What others know it by: the grant's identity, or an instance of it. Lent until it is freed. */

@@ -20,7 +20,7 @@ struct hub;
       "Memory of frames for one participant alone")                                           \
     X(unsent_bytes, "mcpx_unsent_bytes", "gauge",                                             \
       "Memory of what sockets have not taken yet")                                            \
-    X(unfinished_bytes, "mcpx_unfinished_bytes", "gauge",                                     \
+    X(incomplete_bytes, "mcpx_unfinished_bytes", "gauge",                                     \
       "Memory of messages that have begun to arrive")                                         \
     X(admitted, "mcpx_admitted_total", "counter", "Participants admitted to a topic")         \
     X(departed, "mcpx_departed_total", "counter", "Participants that left a topic")           \

@@ -38,7 +38,7 @@ void topic_set_rates(struct topic *topic, struct mcpx_now now)
     accounts_set_rates(&topic->accounts, &fresh, now);
 }
 
-struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker)
+struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct usage *maker)
 {
     const struct hub_config *config = &hub->config;
     struct log_bounds bounds = {config->history_count, config->history_bytes,
@@ -49,15 +49,17 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
 
     if (!topic)
         return NULL;
-    *topic = (struct topic){
-        .hub = hub, .maker = maker, .empty_ms = hub->now.mono_ms, .part.line = POOL_NOWHERE};
+    *topic = (struct topic){.hub = hub,
+                            .maker = maker,
+                            .empty_ms = hub->now.mono_ms,
+                            .part.line = LOG_BUDGET_NOWHERE};
     topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
     memcpy(topic + 1, name.text, name.len);
     hub->chance.fill(hub->chance.context, random, sizeof random);
     mx_hex_format(random, sizeof random, topic->epoch);
     accounts_init(&topic->accounts, hub->key, &fresh);
     log_init(&topic->log, hub->key, &bounds);
-    news_init(&topic->news);
+    presence_init(&topic->presence);
     list_init(&topic->in_dirty);
     list_init(&topic->in_unpublished);
     list_init(&topic->delivery.in_written);
@@ -89,12 +91,12 @@ void topic_empty(struct topic *topic)
     list_remove(&topic->in_dirty);
     list_remove(&topic->in_unpublished);
     list_remove(&topic->delivery.in_written);
-    pool_forget(topic);
+    log_budget_forget(topic);
     topic->maker->topics--;
-    tally_close(topic->hub, topic->maker);
+    usage_close(topic->hub, topic->maker);
     accounts_fini(&topic->accounts);
     log_fini(&topic->log);
-    news_fini(&topic->news);
+    presence_fini(&topic->presence);
     mcpx_text_fini(&topic->listed);
     free(topic->peers);
     free(topic->free_seats);
@@ -187,7 +189,7 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
     size_t place = place_of(topic, peer->id, &found);
 
     log_reader_release(&peer->cursor.reader);
-    news_reader_leave(&peer->cursor.news);
+    presence_reader_leave(&peer->cursor.presence);
     if (peer->seat != PEER_NO_SEAT) {
         topic->free_seats[topic->free_seat_count++] = peer->seat;
         topic->directed -= peer->cursor.directed;
@@ -205,7 +207,7 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
         topic->turns_left = topic->peer_count;
     if (topic->peer_count == 0) {
         topic->empty_ms = now.mono_ms;
-        pool_count(topic);
+        log_budget_count(topic);
     }
 }
 
@@ -227,9 +229,9 @@ static void set_dirty(struct topic *topic)
 
 static void publish(struct topic *topic)
 {
-    if (!topic->news.open)
+    if (!topic->presence.open)
         return;
-    news_publish(&topic->news);
+    presence_publish(&topic->presence);
     list_remove(&topic->in_unpublished);
     set_dirty(topic);
 }
@@ -262,11 +264,11 @@ static void queue_unpublished(struct topic *topic)
 
 static enum mcpx_err tell(struct topic *topic, struct mcpx_slice text)
 {
-    if (!news_add(&topic->news, text, topic->log.head))
+    if (!presence_add(&topic->presence, text, topic->log.head))
         return MCPX_ENOMEM;
     if (list_is_empty(&topic->in_unpublished))
         queue_unpublished(topic);
-    if (topic->news.open->frames.len >= NEWS_BATCH_MAX)
+    if (topic->presence.open->frames.len >= PRESENCE_BATCH_MAX)
         publish(topic);
     topic_trim(topic);
     return MCPX_OK;
@@ -319,9 +321,9 @@ bool topic_make_room(struct topic *topic, const struct log_message *message, siz
 {
     size_t growth;
 
-    if (topic->hub->pool.max == 0)
+    if (topic->hub->log_budget.max == 0)
         return true;
-    topic->log.bounds.share = pool_share(topic->hub);
+    topic->log.bounds.share = log_budget_share(topic->hub);
     growth = log_growth(&topic->log, message);
     return growth == 0 || reclaim_room(topic->hub, growth + others);
 }

@@ -1,5 +1,5 @@
 /*
- * topic.h - one room: its participants, sorted, its log and its news.
+ * topic.h - one room: its participants, sorted, its log and its presence.
  */
 #ifndef HUB_TOPIC_H
 #define HUB_TOPIC_H
@@ -10,14 +10,14 @@
 
 struct hub;
 struct log_message;
-struct tally;
+struct usage;
 struct topic;
 
 /**
- * Makes an empty topic, in no list or table of the hub yet, on its maker's tally; `name` is copied.
+ * Makes an empty topic, in no list or table of the hub yet, on its maker's usage; `name` is copied.
  * NULL when memory runs out.
  */
-struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker);
+struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct usage *maker);
 
 /** Its participants have the rates that the hub's settings say now. */
 void topic_set_rates(struct topic *topic, struct mcpx_now now);
@@ -44,8 +44,8 @@ void topic_insert(struct topic *topic, struct peer *peer);
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
 
 /**
- * Appends a message to the log, its seats filled in, publishes the news before it, and frees what
- * nobody needs. Leaves slow readers to hub_condemn_slow.
+ * Appends a message to the log, its seats filled in, publishes the presence before it, and frees
+ * what nobody needs. Leaves slow readers to hub_disconnect_slow.
  *
  * committed   it was accepted when there was room (topic_make_room): that it is more than all logs
  *             may take does not stop it
@@ -65,8 +65,8 @@ enum mcpx_err topic_load(struct topic *topic, const struct log_message *message)
 void topic_loaded(struct topic *topic);
 
 /**
- * Adds the presence of a peer to the news of its topic, to be published with the next message or
- * after a while. Leaves slow readers to hub_condemn_slow.
+ * Adds the presence of a peer to the presence of its topic, to be published with the next message
+ * or after a while. Leaves slow readers to hub_disconnect_slow.
  *
  * copy   NULL, or gets its frame appended as well
  *
@@ -75,10 +75,10 @@ void topic_loaded(struct topic *topic);
 enum mcpx_err topic_tell_presence(const struct peer *peer, const char *event,
                                   const char *reason, struct mcpx_text *copy);
 
-/** Publishes the news now. Leaves slow readers to hub_condemn_slow. */
+/** Publishes the presence now. Leaves slow readers to hub_disconnect_slow. */
 void topic_publish(struct topic *topic);
 
-/** Forgets what is older than history may be. Leaves slow readers to hub_condemn_slow. */
+/** Forgets what is older than history may be. Leaves slow readers to hub_disconnect_slow. */
 void topic_forget_old(struct topic *topic, int64_t mono_ms);
 
 /**
@@ -95,8 +95,8 @@ void topic_trim(struct topic *topic);
 /**
  * Makes room for so many bytes more: of the participant whose topics (those that it joined first)
  * hold most, the largest topic loses its oldest segment of history; when none of them has any to
- * give, the largest loses readers that lag with a full socket (left to hub_condemn_slow). A topic
- * that was loaded from a store counts by itself.
+ * give, the largest loses readers that lag with a full socket (left to hub_disconnect_slow). A
+ * topic that was loaded from a store counts by itself.
  *
  * From 15/16 of the bound on room is made before it is missed, so that readers who only wait for
  * their turn get it (hub_is_pressed) before anything is refused. False when there is no room.

@@ -2,8 +2,8 @@
  * topic_memory.c - how a topic takes less memory: what nobody needs is freed, and readers that hold
  * on to too much because they are slow lose their place.
  *
- * Room for a message is taken from who has most, a step at a time: the pool says from whom, and the
- * topic's log and readers say whether it has any.
+ * Room for a message is taken from who has most, a step at a time: the log budget says from whom,
+ * and the topic's log and readers say whether it has any.
  */
 #include "router/hub/topic/topic.h"
 
@@ -11,7 +11,7 @@
 #include "router/hub/topic/hub_state.h"
 
 /* News may lag less than envelopes: it is short, and everybody reads it soon. */
-enum { NEWS_SHARE = 4 };
+enum { PRESENCE_SHARE = 4 };
 
 /* Moves a reader past what is not for it; true when that takes it out of the oldest segment. */
 static bool moves_on(struct peer *peer)
@@ -22,14 +22,14 @@ static bool moves_on(struct peer *peer)
     return peer->cursor.reader.home != home;
 }
 
-/* Takes a reader off log and news; hub_condemn_slow does the rest. */
+/* Takes a reader off log and presence; hub_disconnect_slow does the rest. */
 static void drop_reader(struct topic *topic, struct peer *peer)
 {
     peer->missed = topic->log.head - peer->cursor.next;
-    if (!list_is_empty(&peer->cursor.news.link)) /* else it has no welcome yet */
-        peer->missed += topic->news.added - peer->cursor.news.next;
+    if (!list_is_empty(&peer->cursor.presence.link)) /* else it has no welcome yet */
+        peer->missed += topic->presence.added - peer->cursor.presence.next;
     log_reader_release(&peer->cursor.reader);
-    news_reader_leave(&peer->cursor.news);
+    presence_reader_leave(&peer->cursor.presence);
     list_append(&topic->hub->slow, &peer->cursor.reader.link);
 }
 
@@ -72,15 +72,15 @@ static size_t drop_slow_from_log(struct topic *topic, struct link *readers)
     return count;
 }
 
-static size_t drop_slow_from_news(struct topic *topic, struct link *readers)
+static size_t drop_slow_from_presence(struct topic *topic, struct link *readers)
 {
     size_t count = 0;
 
     LIST_EACH(link, readers) {
-        struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.news.link);
+        struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.presence.link);
 
         if (peer_awaits_welcome(peer)) /* what it was peeked was not taken: there is another */
-            news_reader_leave(&peer->cursor.news);
+            presence_reader_leave(&peer->cursor.presence);
         else if (peer->stalled)
             drop_reader(topic, peer);
         else
@@ -104,13 +104,14 @@ void topic_trim(struct topic *topic)
     } while (overdue && list_is_empty(overdue));
     topic->hub->pressed |= overdue != NULL;
     do {
-        news_drop(&topic->news);
-        overdue = news_overdue(&topic->news, (backlog + NEWS_SHARE - 1) / NEWS_SHARE);
+        presence_drop(&topic->presence);
+        overdue = presence_overdue(&topic->presence,
+                                   (backlog + PRESENCE_SHARE - 1) / PRESENCE_SHARE);
         if (overdue)
-            (void)drop_slow_from_news(topic, overdue);
+            (void)drop_slow_from_presence(topic, overdue);
     } while (overdue && list_is_empty(overdue));
     topic->hub->pressed |= overdue != NULL;
-    pool_count(topic);
+    log_budget_count(topic);
 }
 
 /*
@@ -123,9 +124,9 @@ static bool drop_slow(struct topic *topic)
     size_t count = readers ? drop_slow_from_log(topic, readers) : 0;
     bool is_read = readers && list_is_empty(readers);
 
-    readers = news_overdue(&topic->news, 1);
+    readers = presence_overdue(&topic->presence, 1);
     if (readers)
-        count += drop_slow_from_news(topic, readers);
+        count += drop_slow_from_presence(topic, readers);
     if (count == 0 && !is_read) {
         topic->hub->pressed = true;
         return false;
@@ -144,33 +145,33 @@ static bool shorten(struct topic *topic)
     if (!log_shorten(&topic->log))
         return false;
     topic->hub->stats.shortened++;
-    pool_count(topic);
+    log_budget_count(topic);
     return true;
 }
 
 /* A topic gives back what it can, or goes where it is not asked again in vain. */
 static void take_from(struct topic *topic)
 {
-    if (topic->part.line == POOL_HELD)
-        pool_enter(topic, drop_slow(topic) ? POOL_HISTORY : POOL_WAITING);
+    if (topic->part.line == LOG_BUDGET_HELD)
+        log_budget_enter(topic, drop_slow(topic) ? LOG_BUDGET_HISTORY : LOG_BUDGET_WAITING);
     else if (!shorten(topic))
-        pool_enter(topic, topic->peer_count > 0 ? POOL_HELD : POOL_NOWHERE);
+        log_budget_enter(topic, topic->peer_count > 0 ? LOG_BUDGET_HELD : LOG_BUDGET_NOWHERE);
 }
 
-static bool has_room(const struct pool *pool, size_t growth)
+static bool has_room(const struct log_budget *log_budget, size_t growth)
 {
-    return growth <= pool->max && pool->used <= pool->max - growth;
+    return growth <= log_budget->max && log_budget->used <= log_budget->max - growth;
 }
 
 bool reclaim_room(struct hub *hub, size_t growth)
 {
-    struct pool *pool = &hub->pool;
-    size_t spare = pool->max / SPARE_PART;
+    struct log_budget *log_budget = &hub->log_budget;
+    size_t spare = log_budget->max / SPARE_PART;
     struct topic *topic;
 
-    if (pool->max == 0)
+    if (log_budget->max == 0)
         return true;
-    while (!has_room(pool, growth + spare) && (topic = pool_first(hub)))
+    while (!has_room(log_budget, growth + spare) && (topic = log_budget_first(hub)))
         take_from(topic);
-    return has_room(pool, growth);
+    return has_room(log_budget, growth);
 }

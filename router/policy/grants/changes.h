@@ -143,7 +143,7 @@ struct change_act {
  *
  * add, remove   grants, and patterns, that are valid
  */
-struct change_order {
+struct change_plan {
     struct change_act act;
     int64_t until_ms; /* wall clock when all of it ends; 0 = not given */
     /* Keeps out until `until_ms`, whatever was said before; an instant that is past ends that.
@@ -172,7 +172,7 @@ struct change_order {
  * away, what is denied, what the caller may not give), MCPX_ENOTFOUND (nobody is kept out),
  * MCPX_ESHARE and MCPX_EFULL (CHANGES_OWN and CHANGES_EACH, CHANGES_MAX); MCPX_ENOMEM.
  */
-enum mcpx_err changes_draft(const struct changes *changes, const struct change_order *order,
+enum mcpx_err changes_draft(const struct changes *changes, const struct change_plan *order,
                             struct mcpx_text *why, struct changed **out);
 
 /**

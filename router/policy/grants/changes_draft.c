@@ -18,13 +18,13 @@
 
 /* An order being carried out; `draft` is what becomes of it, `why` explains a refusal. */
 struct drafting {
-    const struct change_order *order;
+    const struct change_plan *order;
     struct changed *draft;
     struct mcpx_text *why;
 };
 
 /* A copy of the list, with room for all that the order adds. NULL when memory runs out. */
-static struct changed *begin(const struct changed *before, const struct change_order *order)
+static struct changed *begin(const struct changed *before, const struct change_plan *order)
 {
     size_t had = before ? before->count : 0;
     size_t most = had + order->add_count + order->remove_count + 1;
@@ -81,7 +81,7 @@ static enum mcpx_err refuse(const struct drafting *drafting, enum mcpx_err err,
 /* A second removal never shortens the first. */
 static void remove_pattern(const struct drafting *drafting, struct mcpx_slice text)
 {
-    const struct change_order *order = drafting->order;
+    const struct change_plan *order = drafting->order;
     const struct mcpx_grant denial = {.pattern = text, .expires_ms = order->until_ms};
     struct changed *draft = drafting->draft;
     const struct mx_pattern pattern = parse(text);
@@ -115,7 +115,7 @@ static struct mcpx_slice find_denial(const struct drafting *drafting,
 static enum mcpx_err settle_end(const struct drafting *drafting, struct mcpx_grant *grant,
                                 int64_t first_ms)
 {
-    const struct change_order *order = drafting->order;
+    const struct change_plan *order = drafting->order;
     char latest[MX_TIME_LEN + 1];
     int64_t latest_ms = order->longest_ms ? first_ms + order->longest_ms : 0;
 
@@ -139,7 +139,7 @@ static enum mcpx_err settle_end(const struct drafting *drafting, struct mcpx_gra
 /* Lends it. The same, while it holds, begins no new time: else nobody could say when it ends. */
 static enum mcpx_err lend(const struct drafting *drafting, struct mcpx_grant grant)
 {
-    const struct change_order *order = drafting->order;
+    const struct change_plan *order = drafting->order;
     const int64_t wall_ms = order->act.wall_ms;
     const struct change *before = changed_held(drafting->draft, CHANGE_GRANT, &grant, wall_ms);
     const int64_t first_ms = before ? before->first_ms : wall_ms;
@@ -179,7 +179,7 @@ static bool base_gives(const struct drafting *drafting, const struct mx_pattern 
  */
 static enum mcpx_err lift(const struct drafting *drafting, size_t index)
 {
-    const struct change_order *order = drafting->order;
+    const struct change_plan *order = drafting->order;
     const struct change removal = drafting->draft->list[index];
     struct mcpx_slice denial = authority_denial(order->giver, &removal.pattern);
     struct mcpx_text ignored = {0};
@@ -197,7 +197,7 @@ static enum mcpx_err lift(const struct drafting *drafting, size_t index)
 
 static enum mcpx_err add_grant(const struct drafting *drafting, size_t at)
 {
-    const struct change_order *order = drafting->order;
+    const struct change_plan *order = drafting->order;
     const struct mcpx_grant *asked = &order->add[at];
     struct changed *draft = drafting->draft;
     size_t index = changed_find(draft, CHANGE_DENIAL, asked);
@@ -228,7 +228,7 @@ static enum mcpx_err keep_out(const struct drafting *drafting)
 
 static enum mcpx_err carry_out(const struct drafting *drafting)
 {
-    const struct change_order *order = drafting->order;
+    const struct change_plan *order = drafting->order;
     enum mcpx_err err = MCPX_OK;
 
     if (order->bars)
@@ -297,7 +297,7 @@ static enum mcpx_err check_room(const struct changes *changes, const struct chan
     return sharing == MX_SHARING_OVER_CAP ? MCPX_ESHARE : MCPX_EFULL;
 }
 
-enum mcpx_err changes_draft(const struct changes *changes, const struct change_order *order,
+enum mcpx_err changes_draft(const struct changes *changes, const struct change_plan *order,
                             struct mcpx_text *why, struct changed **out)
 {
     const struct changed *before =

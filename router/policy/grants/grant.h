@@ -11,7 +11,7 @@
 enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
 
 /**
- * What a grant was earned with, without the token itself: tokens_rejudge judges it again under
+ * What a grant was earned with, without the token itself: tokens_recheck judges it again under
  * another configuration. The hub only keeps it, and counts it as it counts grants.
  */
 struct credential {
@@ -19,7 +19,7 @@ struct credential {
     unsigned char token[32]; /* SHA-256 of the token */
     unsigned char key[32];   /* of a JWT: the digest of the key that has signed it */
     bool of_entry;           /* its rights are those of a configured participant */
-    /* Of a JWT, as tokens_rejudge reads it; empty for the token of a configured
+    /* Of a JWT, as tokens_recheck reads it; empty for the token of a configured
      * participant. */
     struct mcpx_slice proof;
 };

@@ -214,18 +214,18 @@ static enum mcpx_err grant_of_proof(struct tokens *tokens, struct jwt_proof *pro
 /* The names of a proof's text: what the header said, and the claims. */
 static const char header_name[] = "header", claims_name[] = "claims";
 
-static json_t *keep_decisive(const json_t *claims)
+static json_t *keep_ambiguous(const json_t *claims)
 {
-    static const char *const decisive[] = {"participantId", "sub", "topic", "profile",
-                                           "instances",     "exp", "nbf",   "iat",
-                                           "iss",           "aud"};
+    static const char *const ambiguous[] = {"participantId", "sub", "topic", "profile",
+                                            "instances",     "exp", "nbf",   "iat",
+                                            "iss",           "aud"};
     json_t *kept = json_object();
     int failed = 0;
 
-    for (size_t i = 0; i < sizeof decisive / sizeof *decisive; i++) {
-        json_t *value = json_object_get(claims, decisive[i]);
+    for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++) {
+        json_t *value = json_object_get(claims, ambiguous[i]);
 
-        failed |= value ? json_object_set(kept, decisive[i], value) : 0;
+        failed |= value ? json_object_set(kept, ambiguous[i], value) : 0;
     }
     if (json_object_get(claims, "capabilities"))
         failed |= json_object_set_new(kept, "capabilities", json_true());
@@ -239,7 +239,7 @@ static json_t *keep_decisive(const json_t *claims)
 static enum mcpx_err note_proof(const struct tokens *tokens, const struct jwt_proof *proof,
                                 struct grant *grant)
 {
-    json_auto_t *claims = keep_decisive(proof->claims);
+    json_auto_t *claims = keep_ambiguous(proof->claims);
     json_auto_t *whole =
         claims ? json_pack("{s:O, s:O}", header_name, proof->header, claims_name, claims)
                : NULL;
@@ -255,7 +255,7 @@ static enum mcpx_err note_proof(const struct tokens *tokens, const struct jwt_pr
     return grant->credential ? MCPX_OK : MCPX_ENOMEM;
 }
 
-static enum mcpx_err rejudge_proof(struct tokens *tokens, const struct grant *base,
+static enum mcpx_err recheck_proof(struct tokens *tokens, const struct grant *base,
                                    struct mcpx_slice topic, struct mcpx_now now,
                                    struct grant **out)
 {
@@ -280,7 +280,7 @@ static enum mcpx_err rejudge_proof(struct tokens *tokens, const struct grant *ba
     return MCPX_OK;
 }
 
-enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
+enum mcpx_err tokens_recheck(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
     const struct tokens_entry *person = tokens_find_person(tokens, base->identity);
@@ -288,7 +288,7 @@ enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
     if (!base->credential || (base->credential->of_entry && !person))
         return MCPX_ENOTFOUND;
     if (base->credential->proof.len > 0)
-        return rejudge_proof(tokens, base, topic, now, out);
+        return recheck_proof(tokens, base, topic, now, out);
     if (CRYPTO_memcmp(person->grant->credential->token, base->credential->token, 32) != 0)
         return MCPX_ETOKEN;
     return grant_of_person(person, topic, out);
@@ -300,16 +300,16 @@ enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
  * The bearer of a token or certificate: a configured participant, or the claims of a JWT. `person`
  * is NULL when it is a JWT; `proof` is then filled, as by jwt_verify.
  */
-static enum mcpx_err identify(const struct tokens *tokens, const struct claimant *claimant,
-                              struct mcpx_now now, const struct tokens_entry **person,
-                              struct jwt_proof *proof)
+static enum mcpx_err identify(const struct tokens *tokens,
+                              const struct credentials *credentials, struct mcpx_now now,
+                              const struct tokens_entry **person, struct jwt_proof *proof)
 {
-    struct mcpx_slice bearer = claimant->bearer;
+    struct mcpx_slice bearer = credentials->bearer;
     unsigned char digest[32] = {0};
     enum mcpx_err err;
 
-    if (claimant->named.text) {
-        *person = tokens_find_person(tokens, claimant->named);
+    if (credentials->named.text) {
+        *person = tokens_find_person(tokens, credentials->named);
         if (!*person || !bearer.text)
             return *person ? MCPX_OK : MCPX_ETOKEN;
         *person = NULL;
@@ -321,29 +321,30 @@ static enum mcpx_err identify(const struct tokens *tokens, const struct claimant
         if (*person)
             return MCPX_OK;
     }
-    err = jwt_verify(&tokens->ring, bearer, claimant->signature, now, proof);
+    err = jwt_verify(&tokens->ring, bearer, credentials->signature, now, proof);
     if (!err)
         memcpy(proof->token, digest, sizeof digest);
     return err;
 }
 
-enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
+enum mcpx_err tokens_ask(struct tokens *tokens, const struct credentials *credentials,
                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
     const struct tokens_entry *person = NULL;
     MX_SCOPED(jwt_proof_fini) struct jwt_proof proof = {.claims = NULL};
     struct grant *grant = NULL;
-    enum mcpx_err err = identify(tokens, claimant, now, &person, &proof);
+    enum mcpx_err err = identify(tokens, credentials, now, &person, &proof);
 
     if (!err)
         err = person ? grant_of_person(person, topic, &grant)
                      : grant_of_proof(tokens, &proof, NULL, topic, now, &grant);
     if (!err && !person)
         err = note_proof(tokens, &proof, grant);
-    if (!err && claimant->named.text && !mcpx_slice_equal(grant->identity, claimant->named))
+    if (!err && credentials->named.text &&
+        !mcpx_slice_equal(grant->identity, credentials->named))
         err = MCPX_ETOKEN;
-    if (err == MCPX_ETOKEN && claimant->why)
-        *claimant->why = proof.why;
+    if (err == MCPX_ETOKEN && credentials->why)
+        *credentials->why = proof.why;
     if (err)
         grant_unref(grant);
     else
@@ -352,22 +353,22 @@ enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
 }
 
 /* What comparing one topic takes, with a few bytes for beginning with each pattern. */
-static size_t work_of(const struct tokens_entry *person, const struct claimant *claimant)
+static size_t work_of(const struct tokens_entry *person, const struct credentials *credentials)
 {
-    size_t work = claimant->bearer.len + 1;
+    size_t work = credentials->bearer.len + 1;
 
     for (size_t i = 0; person && i < person->topics.count; i++)
         work += strlen(person->topics.text[i]) + 8;
     return work;
 }
 
-enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claimant,
+enum mcpx_err tokens_cover(struct tokens *tokens, const struct credentials *credentials,
                            struct mcpx_now now, struct token_topics *topics)
 {
     const struct tokens_entry *person = NULL;
     MX_SCOPED(jwt_proof_fini) struct jwt_proof proof = {.claims = NULL};
     struct grant *grant = NULL;
-    enum mcpx_err err = identify(tokens, claimant, now, &person, &proof);
+    enum mcpx_err err = identify(tokens, credentials, now, &person, &proof);
     size_t each, count = 0;
 
     /* The other claims have to be in order too. */
@@ -375,7 +376,7 @@ enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claiman
         err = grant_of_proof(tokens, &proof, NULL, any, now, &grant);
     if (err)
         return err;
-    each = work_of(person, claimant);
+    each = work_of(person, credentials);
     if (!person)
         person = tokens_find_person(tokens, grant->identity);
     for (; count < topics->count && (count == 0 || topics->work >= each); count++) {

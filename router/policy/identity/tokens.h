@@ -37,7 +37,7 @@ void tokens_take_shared(struct tokens *tokens, struct tokens *before);
  * Judges what a grant was earned with again, as tokens_ask would judge the token: by the
  * participants, profiles and keys that are in force now.
  *
- * base     a grant that tokens_ask or tokens_rejudge has given, under any configuration;
+ * base     a grant that tokens_ask or tokens_recheck has given, under any configuration;
  *          borrowed
  * topic    as for tokens_ask
  * out      filled with a reference the caller owns; untouched on failure
@@ -47,7 +47,7 @@ void tokens_take_shared(struct tokens *tokens, struct tokens *before);
  * another `token_sha256`, the key is gone, or the token is not accepted for another reason;
  * MCPX_ENOMEM. Protocol: section 7.
  */
-enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
+enum mcpx_err tokens_recheck(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
 /** The file with public keys that has that index; NULL behind the last. Lent, to be kept up to date
@@ -55,7 +55,7 @@ enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
 
 /** The caller, as far as it is known. */
-struct claimant {
+struct credentials {
     struct mcpx_slice bearer; /* a token; absent when there is none */
     /* Whom a verified certificate stands for: the id of a configured participant, or empty
      * when it stands for nobody; absent when there is no certificate. */
@@ -71,7 +71,7 @@ struct claimant {
 /**
  * Finds who asks, and its grant in a topic.
  *
- * claimant   borrowed. A certificate does instead of a token; with both, both must name the same
+ * credentials   borrowed. A certificate does instead of a token; with both, both must name the same
  *            participant
  * topic      the topic asked for; absent = any (the API calls that are not about one topic)
  * out        filled with a grant the caller owns one reference of; untouched on failure
@@ -82,7 +82,7 @@ struct claimant {
  * when the token's signature is to be verified first; MCPX_EFORBIDDEN when it is good but not for
  * this topic; MCPX_ENOMEM. Static tokens are compared in constant time. Protocol: section 7.
  */
-enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
+enum mcpx_err tokens_ask(struct tokens *tokens, const struct credentials *credentials,
                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
 /** A topic, and whether a token is valid for it. `name` is borrowed. */
@@ -108,7 +108,7 @@ struct token_topics {
  *
  * Returns MCPX_OK, or MCPX_ETOKEN and MCPX_ENOMEM as tokens_ask.
  */
-enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claimant,
+enum mcpx_err tokens_cover(struct tokens *tokens, const struct credentials *credentials,
                            struct mcpx_now now, struct token_topics *topics);
 
 /**

@@ -1,6 +1,6 @@
 /*
- * audit.c - the audit's thread, between a belt and a writer. What the loop and the thread touch
- * both - shares, what waits - is behind one mutex.
+ * audit.c - the audit's thread, between a work queue and a writer. What the loop and the thread
+ * touch both - shares, what waits - is behind one mutex.
  */
 #include "router/store/audit/audit.h"
 
@@ -27,7 +27,7 @@ struct unwritten {
 
 /* An audit: the first row is the loop's, then what is shared, then the thread's. */
 struct audit {
-    struct belt *belt;
+    struct work_queue *queue;
     enum on_full on_full; /* never changes */
 
     pthread_mutex_t lock;
@@ -59,7 +59,7 @@ static void add_unwritten(struct audit *audit, struct batch *batch, bool all)
 {
     struct unwritten *lost = &audit->unwritten;
     struct audit_note note = {.what = AUDIT_LOST, .reason = MCPX_SLICE("share")};
-    struct audit_told *told = NULL;
+    struct audit_note_copy *told = NULL;
 
     (void)pthread_mutex_lock(&audit->lock);
     note.wall_ms = note.until = lost->until;
@@ -67,33 +67,34 @@ static void add_unwritten(struct audit *audit, struct batch *batch, bool all)
     note.count = lost->count;
     note.from = (struct mcpx_slice){lost->len > 0 ? lost->name : NULL, lost->len};
     if (lost->count > 0 && (all || thread_clock_mono_ms() - lost->since_ms >= TOLD_AFTER_MS))
-        told = audit_told_new(&note);
+        told = audit_note_copy_new(&note);
     if (told) {
         lost->count = 0;
-        told->oneway.behind = batch->first + batch->count;
-        list_append(&batch->oneways, &told->oneway.link);
+        told->unanswered.behind = batch->first + batch->count;
+        list_append(&batch->unanswered_items, &told->unanswered.link);
         audit->waiting += told->size;
     }
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
-static void free_oneways(struct audit *audit, struct batch *batch)
+static void free_unanswered(struct audit *audit, struct batch *batch)
 {
     size_t bytes = 0;
 
-    LIST_EACH(at, &batch->oneways) {
-        struct audit_told *told = LIST_ELEMENT(at, struct audit_told, oneway.link);
+    LIST_EACH(at, &batch->unanswered_items) {
+        struct audit_note_copy *told =
+            LIST_ELEMENT(at, struct audit_note_copy, unanswered.link);
 
         bytes += told->size;
         free(told);
     }
-    list_init(&batch->oneways);
+    list_init(&batch->unanswered_items);
     (void)pthread_mutex_lock(&audit->lock);
     audit->waiting -= bytes;
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
-/* Where submissions wait for room, the loop is told that nothing goes on, until the belt ends. */
+/* While submissions wait for room, the loop knows that nothing goes on, until the queue ends. */
 static bool write_somehow(struct audit *audit, struct batch *batch)
 {
     bool blocks = audit->on_full == ON_FULL_BLOCK && batch->count > 0;
@@ -103,8 +104,8 @@ static bool write_somehow(struct audit *audit, struct batch *batch)
     while (!audit_writer_write(&audit->writer, batch, false)) {
         if (!blocks)
             return false;
-        belt_answer(audit->belt, &none, &audit->writer.report);
-        if (!belt_pause(audit->belt, BLOCKED_MS))
+        work_queue_answer(audit->queue, &none, &audit->writer.report);
+        if (!work_queue_pause(audit->queue, BLOCKED_MS))
             return false;
     }
     return true;
@@ -127,12 +128,12 @@ static void handle(struct audit *audit, struct batch *batch)
         mx_histogram_add(&report->work, &stage_times, 1, thread_clock_us() - begun_us);
         mx_histogram_add(&report->sizes, &stage_sizes, 1, batch->count);
     }
-    free_oneways(audit, batch);
+    free_unanswered(audit, batch);
     LIST_EACH(at, &batch->items)
         LIST_ELEMENT(at, struct submission, link)->rejection =
             written || dropping ? (struct rejection){0} : no_room;
     if (batch->count > 0 || report->lines || report->checkpoints || report->state != before)
-        belt_answer(audit->belt, &batch->items, report);
+        work_queue_answer(audit->queue, &batch->items, report);
 }
 
 static void run(void *context)
@@ -140,11 +141,11 @@ static void run(void *context)
     struct audit *audit = context;
     struct batch batch = {.first = 0};
 
-    while (belt_take(audit->belt, audit_writer_wait_ms(&audit->writer), &batch))
+    while (work_queue_take(audit->queue, audit_writer_wait_ms(&audit->writer), &batch))
         handle(audit, &batch);
     add_unwritten(audit, &batch, true);
     (void)audit_writer_write(&audit->writer, &batch, true);
-    free_oneways(audit, &batch);
+    free_unanswered(audit, &batch);
 }
 
 /* ---- the loop ---- */
@@ -153,7 +154,7 @@ enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *co
                         void *context, struct mcpx_text *errors, struct audit **out)
 {
     struct audit *audit = calloc(1, sizeof *audit);
-    struct belt_config belt = {run, audit, submission_weight, wake, context};
+    struct work_queue_config queue = {run, audit, submission_weight, wake, context};
     enum mcpx_err err;
 
     if (!audit)
@@ -169,9 +170,9 @@ enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *co
             ? audit_writer_open(config, errors, &audit->writer)
             : MCPX_EUNAVAILABLE;
     if (!err)
-        err = belt_new(&belt, &audit->belt);
+        err = work_queue_new(&queue, &audit->queue);
     if (!err)
-        err = belt_start(audit->belt);
+        err = work_queue_start(audit->queue);
     if (err)
         audit_free(audit);
     else
@@ -179,9 +180,9 @@ enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *co
     return err;
 }
 
-struct belt *audit_belt(struct audit *audit)
+struct work_queue *audit_belt(struct audit *audit)
 {
-    return audit->belt;
+    return audit->queue;
 }
 
 /* Asks for a place among what waits, of this size; 0 = there was no memory for it. */
@@ -210,10 +211,10 @@ static bool admit(struct audit *audit, const struct audit_note *note, size_t siz
 
 void audit_tell(struct audit *audit, const struct audit_note *note)
 {
-    struct audit_told *told = audit_told_new(note);
+    struct audit_note_copy *told = audit_note_copy_new(note);
 
     if (admit(audit, note, told ? told->size : 0))
-        belt_put_oneway(audit->belt, &told->oneway);
+        work_queue_put_unanswered(audit->queue, &told->unanswered);
     else
         free(told);
 }
@@ -222,7 +223,7 @@ void audit_free(struct audit *audit)
 {
     if (!audit)
         return;
-    belt_free(audit->belt);
+    work_queue_free(audit->queue);
     audit_writer_close(&audit->writer);
     (void)pthread_mutex_destroy(&audit->lock);
     free(audit);

@@ -6,7 +6,7 @@
 #define STORE_AUDIT_H
 
 #include "router/store/audit/audit_chain.h"
-#include "router/store/commit/belt.h"
+#include "router/store/commit/work_queue.h"
 #include <mcpx/error.h>
 #include <mcpx/text.h>
 
@@ -29,7 +29,7 @@ enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *co
  * Where submissions are put, and taken when they are answered. Each one's `rejection` says what
  * became of it; MCPX_OK = it may go on. Its `line` is the `seq` of its line; 0 = it has none.
  */
-struct belt *audit_belt(struct audit *audit);
+struct work_queue *audit_belt(struct audit *audit);
 
 /** Bytes of notes that wait for the thread, and addressees of a note that are written. */
 enum { AUDIT_WAITING_MAX = 4 << 20, AUDIT_TO_MAX = 16 };

@@ -45,11 +45,11 @@ static struct mcpx_slice *member(struct audit_note *note, size_t i)
     return (struct mcpx_slice *)((char *)note + texts[i]);
 }
 
-struct audit_told *audit_told_new(const struct audit_note *note)
+struct audit_note_copy *audit_note_copy_new(const struct audit_note *note)
 {
     struct audit_note made = *note;
-    size_t size = sizeof(struct audit_told);
-    struct audit_told *out;
+    size_t size = sizeof(struct audit_note_copy);
+    struct audit_note_copy *out;
     struct mcpx_slice *to;
     char *at;
 
@@ -62,7 +62,7 @@ struct audit_told *audit_told_new(const struct audit_note *note)
     out = malloc(size);
     if (!out)
         return NULL;
-    *out = (struct audit_told){.size = size, .note = made};
+    *out = (struct audit_note_copy){.size = size, .note = made};
     to = (struct mcpx_slice *)(out + 1);
     at = (char *)(to + made.to_count);
     out->note.to = to;
@@ -154,15 +154,15 @@ static void add_lost(struct audit_writer *writer)
 
 static void add_batch(struct audit_writer *writer, const struct batch *batch)
 {
-    const struct link *oneway = batch->oneways.next;
+    const struct link *unanswered = batch->unanswered_items.next;
     uint64_t passed = batch->first;
 
     for (struct link *item = batch->items.next;; item = item->next) {
-        for (; oneway != &batch->oneways; oneway = oneway->next) {
-            const struct audit_told *told =
-                LIST_ELEMENT(oneway, struct audit_told, oneway.link);
+        for (; unanswered != &batch->unanswered_items; unanswered = unanswered->next) {
+            const struct audit_note_copy *told =
+                LIST_ELEMENT(unanswered, struct audit_note_copy, unanswered.link);
 
-            if (told->oneway.behind > passed)
+            if (told->unanswered.behind > passed)
                 break;
             add_note(writer, &told->note);
         }
@@ -269,9 +269,10 @@ void audit_writer_lose(struct audit_writer *writer, const struct batch *batch, b
     uint64_t count = items ? batch->count : 0;
     int64_t now = thread_clock_wall_ms();
 
-    for (const struct link *at = batch->oneways.next; at != &batch->oneways; at = at->next) {
+    for (const struct link *at = batch->unanswered_items.next; at != &batch->unanswered_items;
+         at = at->next) {
         const struct audit_note *note =
-            &LIST_ELEMENT(at, struct audit_told, oneway.link)->note;
+            &LIST_ELEMENT(at, struct audit_note_copy, unanswered.link)->note;
 
         count += note->what == AUDIT_LOST ? note->count : 1;
     }

@@ -6,7 +6,7 @@
 
 #include "router/store/audit/audit.h"
 #include "router/store/audit/audit_chain.h"
-#include "router/store/commit/belt.h"
+#include "router/store/commit/work_queue.h"
 
 /** Lines between two checkpoints at most, and milliseconds with news. */
 enum { AUDIT_SIGN_LINES = 1000, AUDIT_SIGN_MS = 10000, AUDIT_REV_ROOM = 80 };
@@ -51,8 +51,9 @@ enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_t
                                 struct audit_writer *writer);
 
 /**
- * Writes lines for all of a batch, of links of submissions and of oneways (struct audit_told), and
- * whatever else is due. The submissions' `line` is filled in. An empty batch is allowed.
+ * Writes lines for all of a batch, of links of submissions and of unanswered items (struct
+ * audit_note_copy), and whatever else is due. The submissions' `line` is filled in. An empty batch
+ * is allowed.
  *
  * ending   write "stop" and a checkpoint
  *
@@ -60,7 +61,7 @@ enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_t
  */
 bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, bool ending);
 
-/** Counts a batch's lines as lost: those of oneways, and with `items` those of submissions. */
+/** Counts a batch's lines as lost: of unanswered items, and with `items` of submissions. */
 void audit_writer_lose(struct audit_writer *writer, const struct batch *batch, bool items);
 
 /** How long to wait at most until audit_writer_write has something to do of itself. */
@@ -70,13 +71,13 @@ int64_t audit_writer_wait_ms(const struct audit_writer *writer);
 void audit_writer_close(struct audit_writer *writer);
 
 /** A copy of a note. */
-struct audit_told {
-    struct oneway oneway;
+struct audit_note_copy {
+    struct unanswered_item unanswered;
     size_t size; /* bytes that it takes */
     struct audit_note note;
 };
 
 /** Gives a copy, to be freed; NULL when memory runs out. Of addressees AUDIT_TO_MAX are kept. */
-struct audit_told *audit_told_new(const struct audit_note *note);
+struct audit_note_copy *audit_note_copy_new(const struct audit_note *note);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * sqlite.c - two threads on one database. The writer takes what the loop puts; openings pass
+ * sqlite.c - two threads on one database. The writer takes what the loop puts; loads of topics pass
  * through it on their way to the loader, which so sees all that was stored before. While the loader
  * reads a large topic, writing goes on: that is what two connections are for.
  *
@@ -147,7 +147,7 @@ static int mark_end(struct sqlite3 *db, int lock)
 enum { LONG_MS = 3600000 };
 
 struct sqlite {
-    struct belt *work, *reading;  /* the belts of the two threads */
+    struct work_queue *work, *reading; /* the work queues of the two threads */
     struct mcpx_text file, ahead; /* paths: the database, and what is written ahead of it */
     int lock;                     /* -1 = none */
     struct sqlite3 *db, *reader_db;
@@ -158,9 +158,9 @@ struct sqlite {
     bool is_marked;  /* the database has the mark of this start */
 };
 
-static struct stored_opening *opening_of(struct link *link)
+static struct stored_topic_load *topic_load_of(struct link *link)
 {
-    return LIST_ELEMENT(link, struct stored_opening, oneway.link);
+    return LIST_ELEMENT(link, struct stored_topic_load, unanswered.link);
 }
 
 /* ---- the writer's thread ---- */
@@ -172,25 +172,25 @@ static uint64_t size_of(const struct mcpx_text *path)
     return stat(path->text, &about) == 0 ? (uint64_t)about.st_size : 0;
 }
 
-/* Openings go on to the loader: all that was stored before them is stored. */
+/* Loads of topics go on to the loader: all that was stored before them is stored. */
 static void pass_on(struct sqlite *sqlite, struct batch *batch)
 {
-    while (!list_is_empty(&batch->oneways)) {
-        struct link *link = batch->oneways.next;
-        struct stored_opening *opening = opening_of(link);
+    while (!list_is_empty(&batch->unanswered_items)) {
+        struct link *link = batch->unanswered_items.next;
+        struct stored_topic_load *load = topic_load_of(link);
         struct link one;
 
         list_remove(link);
-        if (opening->closes) {
-            writer_close(sqlite->writer, opening->name);
-            stored_opening_free(opening);
+        if (load->closes) {
+            writer_close(sqlite->writer, load->name);
+            stored_topic_load_free(load);
             continue;
         }
-        if (!writer_open(sqlite->writer, opening->name))
-            opening->rejection = (struct rejection){MCPX_ENOMEM, 0, true};
+        if (!writer_open(sqlite->writer, load->name))
+            load->rejection = (struct rejection){MCPX_ENOMEM, 0, true};
         list_init(&one);
         list_append(&one, link);
-        belt_put(sqlite->reading, &one, 1);
+        work_queue_put(sqlite->reading, &one, 1);
     }
 }
 
@@ -201,20 +201,20 @@ static void write_all(void *context)
     struct batch batch;
     int64_t wait_ms = 0;
 
-    while (belt_take(sqlite->work, wait_ms, &batch)) {
+    while (work_queue_take(sqlite->work, wait_ms, &batch)) {
         bool idle = batch.count == 0;
         enum stage_state told;
 
         if (!idle) {
             writer_store(sqlite->writer, &batch, &report);
-            belt_answer(sqlite->work, &batch.items, &report);
+            work_queue_answer(sqlite->work, &batch.items, &report);
         }
         pass_on(sqlite, &batch);
         told = report.state;
         wait_ms = writer_upkeep(sqlite->writer, idle, &report);
         report.bytes = size_of(&sqlite->file) + size_of(&sqlite->ahead);
         if (report.state != told)
-            belt_answer(sqlite->work, &batch.items, &report);
+            work_queue_answer(sqlite->work, &batch.items, &report);
     }
     sqlite->has_failed = report.state == STAGE_FAILED;
 }
@@ -227,17 +227,17 @@ static void read_all(void *context)
     struct stage_report report = {0};
     struct batch batch;
 
-    while (belt_take(sqlite->reading, LONG_MS, &batch)) {
+    while (work_queue_take(sqlite->reading, LONG_MS, &batch)) {
         for (struct link *at = batch.items.next; at != &batch.items; at = at->next)
-            if (opening_of(at)->rejection.err == MCPX_OK)
-                loader_read(&sqlite->loader, opening_of(at));
+            if (topic_load_of(at)->rejection.err == MCPX_OK)
+                loader_read(&sqlite->loader, topic_load_of(at));
         if (batch.count > 0)
-            belt_answer(sqlite->reading, &batch.items, &report);
+            work_queue_answer(sqlite->reading, &batch.items, &report);
     }
 }
 
 /* One at a time: who asked first does not wait for the others. */
-static size_t weigh_opening(const struct link *item)
+static size_t weigh_load(const struct link *item)
 {
     (void)item;
     return BATCH_BYTES_MAX;
@@ -306,15 +306,15 @@ static enum mcpx_err open_files(struct sqlite *sqlite, const struct store_config
 
 static enum mcpx_err start(struct sqlite *sqlite, void (*wake)(void *context), void *context)
 {
-    struct belt_config work = {write_all, sqlite, submission_weight, wake, context};
-    struct belt_config reading = {read_all, sqlite, weigh_opening, wake, context};
-    enum mcpx_err err = belt_new(&reading, &sqlite->reading);
+    struct work_queue_config work = {write_all, sqlite, submission_weight, wake, context};
+    struct work_queue_config reading = {read_all, sqlite, weigh_load, wake, context};
+    enum mcpx_err err = work_queue_new(&reading, &sqlite->reading);
 
     if (err == MCPX_OK)
-        err = belt_new(&work, &sqlite->work);
+        err = work_queue_new(&work, &sqlite->work);
     if (err == MCPX_OK)
-        err = belt_start(sqlite->reading);
-    return err == MCPX_OK ? belt_start(sqlite->work) : err;
+        err = work_queue_start(sqlite->reading);
+    return err == MCPX_OK ? work_queue_start(sqlite->work) : err;
 }
 
 enum mcpx_err sqlite_new(const struct store_config *config, void (*wake)(void *context),
@@ -362,21 +362,21 @@ static void close_files(struct sqlite *sqlite)
 
 void sqlite_free(struct sqlite *sqlite)
 {
-    struct link openings;
+    struct link loads;
 
     if (!sqlite)
         return;
     if (sqlite->work)
-        belt_end(sqlite->work);
+        work_queue_end(sqlite->work);
     if (sqlite->reading) {
-        belt_end(sqlite->reading);
-        list_init(&openings);
-        sqlite_openings(sqlite, &openings);
-        LIST_EACH(at, &openings)
-            stored_opening_free(opening_of(at));
+        work_queue_end(sqlite->reading);
+        list_init(&loads);
+        sqlite_loads(sqlite, &loads);
+        LIST_EACH(at, &loads)
+            stored_topic_load_free(topic_load_of(at));
     }
-    belt_free(sqlite->work);
-    belt_free(sqlite->reading);
+    work_queue_free(sqlite->work);
+    work_queue_free(sqlite->reading);
     close_files(sqlite);
     mcpx_text_fini(&sqlite->file);
     mcpx_text_fini(&sqlite->ahead);
@@ -385,24 +385,24 @@ void sqlite_free(struct sqlite *sqlite)
 
 /* ---- the loop's side ---- */
 
-struct belt *sqlite_belt(struct sqlite *sqlite)
+struct work_queue *sqlite_belt(struct sqlite *sqlite)
 {
     return sqlite->work;
 }
 
 enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task)
 {
-    struct stored_opening *opening = stored_opening_new(task);
+    struct stored_topic_load *load = stored_topic_load_new(task);
 
-    if (!opening)
+    if (!load)
         return MCPX_ENOMEM;
-    belt_put_oneway(sqlite->work, &opening->oneway);
+    work_queue_put_unanswered(sqlite->work, &load->unanswered);
     return MCPX_OK;
 }
 
-void sqlite_openings(struct sqlite *sqlite, struct link *openings)
+void sqlite_loads(struct sqlite *sqlite, struct link *loads)
 {
     struct stage_report report = {0};
 
-    belt_answers(sqlite->reading, openings, &report);
+    work_queue_answers(sqlite->reading, loads, &report);
 }

@@ -6,9 +6,9 @@
 #ifndef STORE_SQLITE_H
 #define STORE_SQLITE_H
 
-#include "router/store/commit/belt.h"
 #include "router/store/commit/stage.h"
 #include "router/store/commit/submission.h"
+#include "router/store/commit/work_queue.h"
 #include <mcpx/text.h>
 
 struct sqlite;
@@ -24,16 +24,16 @@ enum mcpx_err sqlite_new(const struct store_config *config, void (*wake)(void *c
  * Where submissions are put, and taken when they are answered. Each one's `rejection` says what
  * became of it; MCPX_OK = it is stored.
  */
-struct belt *sqlite_belt(struct sqlite *sqlite);
+struct work_queue *sqlite_belt(struct sqlite *sqlite);
 
 /**
- * Passes on a TASK_OPEN, which is answered by sqlite_openings, or a TASK_CLOSE. Nothing of the
+ * Passes on a TASK_OPEN, which is answered by sqlite_loads, or a TASK_CLOSE. Nothing of the
  * topic is under way. Returns MCPX_OK or MCPX_ENOMEM.
  */
 enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task);
 
-/** Takes what was read: links of struct oneway in struct stored_opening, each given. */
-void sqlite_openings(struct sqlite *sqlite, struct link *openings);
+/** Takes what was read: links of struct unanswered_item in struct stored_topic_load, each given. */
+void sqlite_loads(struct sqlite *sqlite, struct link *loads);
 
 /** Ends the threads, then closes the database, which is whole then. NULL is allowed. */
 void sqlite_free(struct sqlite *sqlite);
@@ -42,9 +42,9 @@ void sqlite_free(struct sqlite *sqlite);
 enum { EPOCH_LEN = 32 };
 
 /** A topic that is read from the database. */
-struct stored_opening {
-    struct oneway oneway;
-    bool closes;                /* it is no opening: the hub lets go of the topic */
+struct stored_topic_load {
+    struct unanswered_item unanswered;
+    bool closes;                /* it is not a load: the hub lets go of the topic */
     uint64_t ticket;            /* of the task */
     struct mcpx_slice name;     /* of the topic */
     uint64_t begun_us;          /* when it was asked for (thread_clock_us) */
@@ -60,10 +60,10 @@ struct stored_opening {
 };
 
 /** Makes one for a TASK_OPEN or a TASK_CLOSE. NULL when memory runs out. */
-struct stored_opening *stored_opening_new(const struct task *task);
+struct stored_topic_load *stored_topic_load_new(const struct task *task);
 
 /** Frees it. NULL is allowed. */
-void stored_opening_free(struct stored_opening *opening);
+void stored_topic_load_free(struct stored_topic_load *load);
 
 /** What reads topics: a connection and its statements. */
 struct loader {
@@ -75,10 +75,10 @@ struct loader {
 int loader_init(struct loader *loader, struct sqlite3 *db);
 
 /**
- * Fills an opening with what the database has of its topic. A topic of which anything is not as it
- * was written is not read: its opening is rejected.
+ * Fills a load with what the database has of its topic. A topic of which anything is not as it
+ * was written is not read: its load is rejected.
  */
-void loader_read(struct loader *loader, struct stored_opening *opening);
+void loader_read(struct loader *loader, struct stored_topic_load *load);
 
 /**
  * Makes a writer on a connection, which it borrows for its life. Returns MCPX_OK, MCPX_ENOMEM, or

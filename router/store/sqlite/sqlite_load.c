@@ -12,28 +12,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct stored_opening *stored_opening_new(const struct task *task)
+struct stored_topic_load *stored_topic_load_new(const struct task *task)
 {
-    struct stored_opening *opening = malloc(sizeof *opening + task->topic.len);
+    struct stored_topic_load *load = malloc(sizeof *load + task->topic.len);
 
-    if (!opening)
+    if (!load)
         return NULL;
-    *opening = (struct stored_opening){.closes = task->kind == TASK_CLOSE,
+    *load = (struct stored_topic_load){.closes = task->kind == TASK_CLOSE,
                                        .ticket = task->ticket,
-                                       .name = {(char *)(opening + 1), task->topic.len},
+                                       .name = {(char *)(load + 1), task->topic.len},
                                        .begun_us = thread_clock_us()};
-    memcpy(opening + 1, task->topic.text, task->topic.len);
-    list_init(&opening->oneway.link);
-    return opening;
+    memcpy(load + 1, task->topic.text, task->topic.len);
+    list_init(&load->unanswered.link);
+    return load;
 }
 
-void stored_opening_free(struct stored_opening *opening)
+void stored_topic_load_free(struct stored_topic_load *load)
 {
-    if (!opening)
+    if (!load)
         return;
-    mcpx_text_fini(&opening->texts);
-    free(opening->envelopes);
-    free(opening);
+    mcpx_text_fini(&load->texts);
+    free(load->envelopes);
+    free(load);
 }
 
 int loader_init(struct loader *loader, struct sqlite3 *db)
@@ -49,15 +49,15 @@ int loader_init(struct loader *loader, struct sqlite3 *db)
     return statements_make(db, rows, sizeof rows / sizeof *rows);
 }
 
-static enum mcpx_err damaged(struct stored_opening *opening, const char *what, uint64_t serial)
+static enum mcpx_err damaged(struct stored_topic_load *load, const char *what, uint64_t serial)
 {
-    (void)snprintf(opening->reason, sizeof opening->reason, "%s, at serial %llu", what,
+    (void)snprintf(load->reason, sizeof load->reason, "%s, at serial %llu", what,
                    (unsigned long long)serial);
     return MCPX_EUNAVAILABLE;
 }
 
 /* The row of the topic: its number, and the serial of its last entry. */
-static enum mcpx_err take_topic(struct loader *loader, struct stored_opening *opening,
+static enum mcpx_err take_topic(struct loader *loader, struct stored_topic_load *load,
                                 int64_t *row, uint64_t *last)
 {
     struct mcpx_slice epoch = statement_text(loader->find, 1);
@@ -66,53 +66,52 @@ static enum mcpx_err take_topic(struct loader *loader, struct stored_opening *op
     *row = sqlite3_column_int64(loader->find, 0);
     *last = (uint64_t)sqlite3_column_int64(loader->find, 3);
     if (epoch.len != EPOCH_LEN || first < 1 || *last + 1 < (uint64_t)first)
-        return damaged(opening, "its row is damaged", *last);
-    memcpy(opening->epoch, epoch.text, EPOCH_LEN);
-    opening->is_known = true;
-    opening->topic = (struct stored_topic){{opening->epoch, EPOCH_LEN}, (uint64_t)first};
+        return damaged(load, "its row is damaged", *last);
+    memcpy(load->epoch, epoch.text, EPOCH_LEN);
+    load->is_known = true;
+    load->topic = (struct stored_topic){{load->epoch, EPOCH_LEN}, (uint64_t)first};
     return MCPX_OK;
 }
 
 /* The next envelope. Its text is copied; the slice knows its length alone until all are there. */
-static enum mcpx_err take_envelope(struct loader *loader, struct stored_opening *opening)
+static enum mcpx_err take_envelope(struct loader *loader, struct stored_topic_load *load)
 {
-    uint64_t serial = opening->topic.first + opening->count;
+    uint64_t serial = load->topic.first + load->count;
     struct mcpx_slice text = statement_text(loader->read, 3);
 
     if ((uint64_t)sqlite3_column_int64(loader->read, 0) != serial)
-        return damaged(opening, "an envelope is missing", serial);
-    if (schema_sum(opening->name, serial, text) != sqlite3_column_int64(loader->read, 2))
-        return damaged(opening, "an envelope is not what was written", serial);
-    if (!mx_make_room(&opening->envelopes, opening->count, &opening->size,
-                      sizeof *opening->envelopes))
+        return damaged(load, "an envelope is missing", serial);
+    if (schema_sum(load->name, serial, text) != sqlite3_column_int64(loader->read, 2))
+        return damaged(load, "an envelope is not what was written", serial);
+    if (!mx_make_room(&load->envelopes, load->count, &load->size, sizeof *load->envelopes))
         return MCPX_ENOMEM;
-    opening->envelopes[opening->count++] =
+    load->envelopes[load->count++] =
         (struct stored_envelope){{NULL, text.len}, sqlite3_column_int64(loader->read, 1)};
-    mcpx_text_slice(&opening->texts, text);
-    return opening->texts.failed ? MCPX_ENOMEM : MCPX_OK;
+    mcpx_text_slice(&load->texts, text);
+    return load->texts.failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
-static void point_to_texts(struct stored_opening *opening)
+static void point_to_texts(struct stored_topic_load *load)
 {
-    const char *text = opening->texts.text;
+    const char *text = load->texts.text;
 
-    for (size_t i = 0; i < opening->count; i++) {
-        opening->envelopes[i].text.text = text;
-        text += opening->envelopes[i].text.len;
+    for (size_t i = 0; i < load->count; i++) {
+        load->envelopes[i].text.text = text;
+        text += load->envelopes[i].text.len;
     }
 }
 
 /* What SQLite said is damage of this topic, or a disk that cannot be read. */
-static enum mcpx_err judge(struct loader *loader, struct stored_opening *opening, int code)
+static enum mcpx_err judge(struct loader *loader, struct stored_topic_load *load, int code)
 {
     if ((code & 0xff) == SQLITE_NOMEM)
         return MCPX_ENOMEM;
-    (void)snprintf(opening->reason, sizeof opening->reason, "%s (%d)",
-                   sqlite3_errmsg(loader->db), code);
+    (void)snprintf(load->reason, sizeof load->reason, "%s (%d)", sqlite3_errmsg(loader->db),
+                   code);
     return MCPX_EUNAVAILABLE;
 }
 
-static enum mcpx_err read_envelopes(struct loader *loader, struct stored_opening *opening,
+static enum mcpx_err read_envelopes(struct loader *loader, struct stored_topic_load *load,
                                     int64_t row, uint64_t last)
 {
     enum mcpx_err err = MCPX_OK;
@@ -120,42 +119,42 @@ static enum mcpx_err read_envelopes(struct loader *loader, struct stored_opening
 
     while (code == SQLITE_OK && err == MCPX_OK &&
            (code = sqlite3_step(loader->read)) == SQLITE_ROW) {
-        err = take_envelope(loader, opening);
+        err = take_envelope(loader, load);
         code = SQLITE_OK;
     }
     if (err == MCPX_OK && code != SQLITE_DONE)
-        err = judge(loader, opening, code);
-    else if (err == MCPX_OK && opening->topic.first + opening->count != last + 1)
-        err = damaged(opening, "an envelope is missing", last);
+        err = judge(loader, load, code);
+    else if (err == MCPX_OK && load->topic.first + load->count != last + 1)
+        err = damaged(load, "an envelope is missing", last);
     (void)sqlite3_reset(loader->read);
-    point_to_texts(opening);
+    point_to_texts(load);
     return err;
 }
 
-static enum mcpx_err read_topic(struct loader *loader, struct stored_opening *opening)
+static enum mcpx_err read_topic(struct loader *loader, struct stored_topic_load *load)
 {
     int64_t row = 0;
     uint64_t last = 0;
     enum mcpx_err err;
-    int code = statement_say_text(loader->find, 1, opening->name);
+    int code = statement_say_text(loader->find, 1, load->name);
 
     if (code == SQLITE_OK)
         code = sqlite3_step(loader->find);
     if (code == SQLITE_DONE)
         return MCPX_OK;
     if (code != SQLITE_ROW)
-        return judge(loader, opening, code);
-    err = take_topic(loader, opening, &row, &last);
-    return err == MCPX_OK ? read_envelopes(loader, opening, row, last) : err;
+        return judge(loader, load, code);
+    err = take_topic(loader, load, &row, &last);
+    return err == MCPX_OK ? read_envelopes(loader, load, row, last) : err;
 }
 
-void loader_read(struct loader *loader, struct stored_opening *opening)
+void loader_read(struct loader *loader, struct stored_topic_load *load)
 {
     int code = schema_run(loader->db, "BEGIN");
     enum mcpx_err err =
-        code == SQLITE_OK ? read_topic(loader, opening) : judge(loader, opening, code);
+        code == SQLITE_OK ? read_topic(loader, load) : judge(loader, load, code);
 
     (void)sqlite3_reset(loader->find);
     (void)schema_run(loader->db, "COMMIT");
-    opening->rejection = (struct rejection){err, 0, true};
+    load->rejection = (struct rejection){err, 0, true};
 }

@@ -60,7 +60,7 @@ Test(child_shortage, a_line_that_finds_no_memory_spoils_no_other, .timeout = 300
     story_until(&story, "line one\nline two\n");
 }
 
-/* For the socket to the warden and two pipes, both ends, and /dev/null. */
+/* For the socket to the supervisor and two pipes, both ends, and /dev/null. */
 enum { NEEDED = 7 };
 
 /* At most `more` beyond those that are open: the lowest free one tells where they begin. */

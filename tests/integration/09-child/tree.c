@@ -162,8 +162,8 @@ static bool has_ended(int fd)
     return ended;
 }
 
-/* The machine's last resort when memory is short may choose the warden. */
-Test(child_tree, a_killed_warden_takes_the_child_with_it, .timeout = 300)
+/* The machine's last resort when memory is short may choose the supervisor. */
+Test(child_tree, a_killed_supervisor_takes_the_child_with_it, .timeout = 300)
 {
     size_t i;
 
@@ -179,8 +179,8 @@ Test(child_tree, a_killed_warden_takes_the_child_with_it, .timeout = 300)
     cr_expect_eq(story_left(&story), 0);
 }
 
-/* A warden that hangs keeps nobody waiting for ever, and nothing alive. */
-Test(child_tree, a_stopped_warden_does_not_keep_the_child, .timeout = 300)
+/* A supervisor that hangs keeps nobody waiting for ever, and nothing alive. */
+Test(child_tree, a_stopped_supervisor_does_not_keep_the_child, .timeout = 300)
 {
     long began_ms;
     size_t i;

@@ -3,6 +3,7 @@
  * grant hides others' proposals, has its own approved in their place, or turns the terminal into
  * something that shows what was never said. Protocol: sections 1 to 5.
  */
+#include "lib/base/scoped.h"
 #include "stage.h"
 
 #include "tests/support/rude_client.h"
@@ -35,7 +36,7 @@ TestSuite(hostile, .init = set_up, .fini = tear_down, .timeout = 300);
 /* Sends without waiting. `about`: correlation_id or NULL. */
 static void send(const char *id, const char *about, const char *kind, const char *payload)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     mcpx_text_puts(&text, "{\"protocol\":\"mcpx/v0.1\",\"to\":[\"fs\"],\"id\":\"");
     mcpx_text_puts(&text, id);
@@ -48,7 +49,6 @@ static void send(const char *id, const char *about, const char *kind, const char
     mcpx_text_puts(&text, "}");
     cr_assert_not(text.failed);
     rude_frame(&eve, TEXT, text.text, text.len);
-    mcpx_text_fini(&text);
 }
 
 /* The same, and waits for its echo. */

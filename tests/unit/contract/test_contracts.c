@@ -18,6 +18,7 @@
  * jansson makes documents of rows, and cannot hold every number: a row with such a number has the
  * whole text.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/unit/contract/schema_stage.h"
 
@@ -248,7 +249,7 @@ Test(contracts, a_breach_has_the_code_of_who_wrote_the_document)
 /* R001-10, R004-16: words that stand in a table and in a schema are the same ones. */
 Test(contracts, codes_of_the_tables_are_those_that_the_schemas_know)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     for (int i = 0; i < MCPX_CAUSE_COUNT; i++) {
         const char *word = mcpx_cause_in_response((enum mcpx_cause)i);
@@ -281,7 +282,6 @@ Test(contracts, codes_of_the_tables_are_those_that_the_schemas_know)
                                              mcpx_text_view(&text), &report),
                      MCPX_OK, "%s: %s", word, found());
     }
-    mcpx_text_fini(&text);
 }
 
 Test(contracts, R002_21_a_tool_is_one_only_with_schemas_that_can_be_used)

@@ -3,6 +3,7 @@
  * something else than what the server offers; or a release is stopped by a handshake that has other
  * bytes today than yesterday.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/fault_alloc.h"
 
 #include <mcpx/json.h>
@@ -91,13 +92,12 @@ static void expect_valid(struct mcpx_slice handshake)
 
 static void expect_handshake(const struct mcpx_handshake *handshake, const char *text)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     cr_assert_eq(mcpx_handshake_add(&out, handshake), MCPX_OK);
     if (text)
         cr_expect_str_eq(out.text, text);
     expect_valid(mcpx_text_view(&out));
-    mcpx_text_fini(&out);
 }
 
 Test(handshake, R004_1_2_4_lists_the_live_tools_and_who_answers_for_them)

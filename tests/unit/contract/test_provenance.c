@@ -2,6 +2,7 @@
  * What breaks for whom: an auditor cannot tell what an answer was made from, or is told what is not
  * true; a guest has files of this machine hashed.
  */
+#include "lib/base/scoped.h"
 #include "tests/unit/contract/wrap_stage.h"
 
 #include <mcpx/digest.h>
@@ -169,7 +170,7 @@ Test(provenance, R000_15_the_digest_of_a_record_can_be_checked)
 {
     const struct mcpx_json_change less = {"integrity", {NULL, 0}};
     char sum[MCPX_SHA256_LEN + 1], expected[120];
-    struct mcpx_text rest = {0};
+    mx_scoped_text rest = {0};
     const char *record;
 
     stage.call.wall_ms = 1700000000123;
@@ -182,7 +183,6 @@ Test(provenance, R000_15_the_digest_of_a_record_can_be_checked)
     cr_assert_eq(mcpx_digest_json(mcpx_text_view(&rest), sum, NULL), MCPX_OK);
     snprintf(expected, sizeof expected, "\"value\":\"%s\"", sum);
     cr_expect_not_null(strstr(record, expected), "%s", record);
-    mcpx_text_fini(&rest);
 }
 
 Test(provenance, R000_16_what_a_caller_names_is_copied_and_never_opened)

@@ -2,6 +2,7 @@
  * What breaks for whom: terms with a slip in them start an edge that does not do what they say, or
  * lists show what a client cannot use.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/rows.h"
 #include "tests/unit/contract/schema_stage.h"
 
@@ -146,7 +147,7 @@ Test(terms, R004_12_say_what_does_not_fit_the_server)
     struct mcpx_tools *tools =
         tools_of("{\"tools\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"n.b\"},"
                  "{\"name\":\"mcp.capabilities.get\"}]}");
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     mcpx_terms_doubts_add(&out, terms, tools);
     cr_expect_str_eq(out.text,
@@ -156,7 +157,6 @@ Test(terms, R004_12_say_what_does_not_fit_the_server)
                      "the server has a tool \"mcp.capabilities.get\": it is called instead of "
                      "the handshake\n"
                      "there are terms for the tool \"tpyo\", and the server has none\n");
-    mcpx_text_fini(&out);
     mcpx_tools_free(tools);
     mcpx_terms_free(terms);
 }

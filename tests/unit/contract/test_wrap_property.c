@@ -2,6 +2,7 @@
  * What breaks for whom: some answer that nobody thought of is not what its envelope promises, so
  * that a client throws it away; or memory that was short for a moment shows in an answer.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/dice.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/random_json.h"
@@ -97,7 +98,7 @@ static void add_text(struct mcpx_text *out)
         "\"\\ud800\"",
         "\"\\u0000\\u007f\"",
     };
-    struct mcpx_text value = {0};
+    mx_scoped_text value = {0};
 
     if (dice_hits(&dice, 3)) {
         add_value(&value);
@@ -105,7 +106,6 @@ static void add_text(struct mcpx_text *out)
     } else {
         mcpx_text_puts(out, one_of(texts, COUNT(texts)));
     }
-    mcpx_text_fini(&value);
 }
 
 static void compose_result(void)

@@ -150,22 +150,19 @@ Test(format, fails_once_and_stays_failed)
 Test(format, gives_a_text_of_its_own)
 {
     struct mcpx_text part = {.failed = true};
-    struct mcpx_text whole = mx_formatted("%s and %q", 1, "two");
-    struct mcpx_text broken = mx_formatted("%s", &part);
+    mx_scoped_text whole = mx_formatted("%s and %q", 1, "two");
+    mx_scoped_text broken = mx_formatted("%s", &part);
 
     cr_expect_str_eq(whole.text, "1 and \"two\"");
     cr_expect(!whole.failed && broken.failed);
-    mcpx_text_fini(&whole);
-    mcpx_text_fini(&broken);
 }
 
 Test(format, passes_on_that_a_text_is_not_whole)
 {
-    struct mcpx_text out = {0}, part = {.failed = true};
+    mx_scoped_text out = {0}, part = {.failed = true};
 
     mx_format(&out, "%s and %q", "one", &part);
     cr_expect(out.failed);
-    mcpx_text_fini(&out);
 }
 
 /* Ends as an assertion does: at it, or, where there are none, once the text has failed. */

@@ -190,7 +190,7 @@ Test(frames, without_payload_cost_memory_too)
     read_all(&frames, mcpx_text_view(&stream), 4096, &out);
     cr_expect_str_eq(out.text, "overlong 0 |");
     cr_expect_leq(frames.raw.size, 1024);
-    cr_expect_eq(frames.crumbs, 10001, "and are counted: %zu", frames.crumbs);
+    cr_expect_eq(frames.tiny_frames, 10001, "and are counted: %zu", frames.tiny_frames);
     mx_frames_fini(&frames);
 }
 

@@ -4,6 +4,7 @@
  */
 #include <mcpx/json.h>
 
+#include "lib/base/scoped.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
@@ -96,12 +97,11 @@ Test(json_edit, eight_changes_can_be_made_at_once)
         {"h", T("8")}, {"g", LEFT_OUT}, {"f", T("6")}, {"e", LEFT_OUT},
         {"d", T("4")}, {"c", T("3")},   {"b", T("2")}, {"a", T("1")},
     };
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     mcpx_json_add_changed(&out, S("{\"a\":0,\"e\":0,\"d\":0,\"g\":0,\"h\":0,\"z\":0}"),
                           changes, 8);
     cr_expect_str_eq(out.text, "{\"a\":1,\"d\":4,\"h\":8,\"z\":0,\"f\":6,\"c\":3,\"b\":2}");
-    mcpx_text_fini(&out);
 }
 
 Test(json_edit, lack_of_memory_shows_in_the_text)

@@ -8,6 +8,7 @@
  */
 #include <mcpx/json.h>
 
+#include "lib/base/scoped.h"
 #include "tests/support/random_json.h"
 
 #include <criterion/criterion.h>
@@ -23,14 +24,13 @@ static void expect_equal(struct mcpx_slice value, const json_t *loaded);
 static void expect_string(struct mcpx_slice value, const json_t *loaded)
 {
     struct mcpx_slice text = {json_string_value(loaded), json_string_length(loaded)};
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     cr_assert(json_is_string(loaded));
     cr_expect(mcpx_json_equals(value, text), "%.*s", (int)value.len, value.text);
     cr_expect(mcpx_json_add_unescaped(&out, value));
     cr_expect(mcpx_slice_equal(mcpx_text_view(&out), text), "%.*s", (int)value.len,
               value.text);
-    mcpx_text_fini(&out);
 }
 
 /* Each name's last value, which is the one that jansson keeps. */

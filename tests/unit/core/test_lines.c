@@ -4,6 +4,7 @@
  */
 #include <mcpx/lines.h>
 
+#include "lib/base/scoped.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
@@ -208,7 +209,7 @@ Test(lines, lack_of_memory_loses_one_line_and_only_that)
 Test(lines, a_stream_can_be_given_up_at_any_time)
 {
     struct mcpx_lines lines = {.max = 10};
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     feed(&lines, &out, "half", 4);
     mcpx_lines_fini(&lines);
@@ -216,5 +217,4 @@ Test(lines, a_stream_can_be_given_up_at_any_time)
     cr_expect_str_eq(out.text, "[new]");
     mcpx_lines_fini(&lines);
     mcpx_lines_fini(&lines);
-    mcpx_text_fini(&out);
 }

@@ -3,16 +3,16 @@
  * is read in another way than its server reads it passes a grant that should have stopped it.
  */
 #include "lib/base/digits.h"
+#include "lib/base/scoped.h"
 
 #include <criterion/criterion.h>
 
 Test(percent, escapes_whatever_is_not_unreserved)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     mx_percent_add(&out, MCPX_SLICE("Az9-._~ /%\xc3\xa9\0?"));
     cr_expect_str_eq(out.text, "Az9-._~%20%2F%25%C3%A9%00%3F");
-    mcpx_text_fini(&out);
 }
 
 Test(percent, reads_an_escape_or_the_byte_itself)

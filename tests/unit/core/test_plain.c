@@ -5,6 +5,7 @@
  * machines only. Protocol: section 1.
  */
 #include "lib/base/plain.h"
+#include "lib/base/scoped.h"
 
 #include <mcpx/text.h>
 
@@ -130,7 +131,7 @@ static void expect_end(const struct mx_plain_unit *unit, struct mcpx_slice text,
 
 Test(plain, every_unit_finds_where_a_value_ends)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     unsigned seed = 1;
 
     for (int round = 0; round < 3000; round++) {
@@ -148,5 +149,4 @@ Test(plain, every_unit_finds_where_a_value_ends)
             expect_end(&mx_plain_units[i], (struct mcpx_slice){text.text, len - 1}, 0);
         }
     }
-    mcpx_text_fini(&text);
 }

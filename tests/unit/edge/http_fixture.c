@@ -29,8 +29,8 @@ static const struct chance chance = {fill_steadily, &chance_state};
 
 static void add_fs(struct tokens *tokens)
 {
-    json_t *topics = json_pack("[s]", "room-*");
-    json_t *grants = json_loads(FIXTURE_FS_GRANTS, 0, NULL);
+    json_auto_t *topics = json_pack("[s]", "room-*");
+    json_auto_t *grants = json_loads(FIXTURE_FS_GRANTS, 0, NULL);
     struct grant_list list = {0};
     struct tokens_person person = {
         .id = MCPX_SLICE("fs"), .topics = topics, .grants = &list, .routing = ROUTING_DEFAULT};
@@ -42,8 +42,6 @@ static void add_fs(struct tokens *tokens)
     cr_assert_eq(tokens_add(tokens, &person, &fault), MCPX_OK);
     tokens_sort(tokens);
     grant_list_fini(&list);
-    json_decref(grants);
-    json_decref(topics);
 }
 
 #define SECRET "0123456789abcdef0123456789abcdef"

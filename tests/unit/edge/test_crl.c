@@ -3,6 +3,7 @@
  * not stop, because a pipe came where a revocation list was; whoever relies on a list that says
  * only a part of what is revoked; and everybody, when a list fills the memory.
  */
+#include "lib/base/scoped.h"
 #include "router/connection/tls_files.h"
 
 #include <criterion/criterion.h>
@@ -39,12 +40,11 @@ static void expect_refused(const char *reason)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     struct revocation lists = {0};
-    struct mcpx_text errors = {0};
+    mx_scoped_text errors = {0};
 
     cr_expect_eq(revocation_read(path, context, &errors, &lists), MCPX_ESYSTEM);
     cr_expect_str_eq(errors.text, reason);
     revocation_fini(&lists);
-    mcpx_text_fini(&errors);
     SSL_CTX_free(context);
 }
 

@@ -154,12 +154,12 @@ static const char *bearer_of_ann(const char *can, int life_s)
 static struct peer *come_in(struct mcpx_slice bearer, struct mcpx_slice named)
 {
     struct admission admission = {.topic = MCPX_SLICE("room-1"), .instance = INSTANCE_AUTO};
-    const struct claimant claimant = {.bearer = bearer, .named = named};
+    const struct credentials credentials = {.bearer = bearer, .named = named};
     struct grant *grant = NULL;
     struct peer *peer = NULL;
 
     cr_assert_eq(
-        tokens_ask(router.config.tokens, &claimant, admission.topic, router.now, &grant),
+        tokens_ask(router.config.tokens, &credentials, admission.topic, router.now, &grant),
         MCPX_OK);
     cr_assert_eq(hub_admit(router.api.hub, grant, &admission, NULL, router.now, &peer),
                  MCPX_OK);

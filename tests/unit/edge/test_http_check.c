@@ -3,6 +3,7 @@
  * a participant learns what others are granted. Protocol: sections 3, 6 and 8.
  */
 #include "http_fixture.h"
+#include "lib/base/scoped.h"
 #include "tests/support/rows.h"
 
 #include <criterion/criterion.h>
@@ -12,7 +13,7 @@ TestSuite(http_check, .init = fixture_init, .fini = fixture_fini);
 
 static void expect_decision(char *const row[])
 {
-    json_t *expected = json_loads(row[1], 0, NULL);
+    json_auto_t *expected = json_loads(row[1], 0, NULL);
     const char *name;
     json_t *value;
 
@@ -21,7 +22,6 @@ static void expect_decision(char *const row[])
     json_object_foreach(expected, name, value)
         cr_expect(json_equal(json_object_get(answer.json, name), value), "%s: %s", row[0],
                   answer.text.text);
-    json_decref(expected);
 }
 
 Test(http_check, decides_and_says_why)
@@ -76,7 +76,7 @@ Test(http_check, bounds_the_list_of_grants)
 
 Test(http_check, bounds_the_bytes_of_the_list)
 {
-    struct mcpx_text body = {0};
+    mx_scoped_text body = {0};
 
     mcpx_text_puts(&body, "{\"kind\":\"chat\",\"capabilities\":[\"chat:");
     for (int i = 0; i < 8192; i++)
@@ -85,5 +85,4 @@ Test(http_check, bounds_the_bytes_of_the_list)
     fixture_post("/v0.1/check", FIXTURE_FS_BEARER, body.text);
     cr_expect_eq(answer.status, 400, "%s", answer.text.text);
     cr_expect_str_eq(answer_string("detail"), "capabilities must be at most 8192 bytes");
-    mcpx_text_fini(&body);
 }

@@ -2,6 +2,7 @@
  * What breaks for whom: a topic named "a/b" or "büro" cannot be asked about, a parameter given
  * twice means one thing to a proxy and another to the router. Protocol: sections 7 and 8.
  */
+#include "lib/base/scoped.h"
 #include "router/http/http_reply.h"
 
 #include <criterion/criterion.h>
@@ -63,7 +64,7 @@ Test(http_query, undoes_percent_encoding)
         {"%+1", HTTP_PLUS_SPACE, NULL},
         {"%u0041", HTTP_PLUS_SPACE, NULL},
     };
-    struct mcpx_text scratch = {0};
+    mx_scoped_text scratch = {0};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mcpx_slice out = {0};
@@ -72,7 +73,6 @@ Test(http_query, undoes_percent_encoding)
         cr_expect_eq(fine, rows[i].decoded != NULL, "%s", rows[i].raw);
         cr_expect(slice_is(out, rows[i].decoded), "%s", rows[i].raw);
     }
-    mcpx_text_fini(&scratch);
 }
 
 Test(http_query, finds_the_parameters_somebody_understands)

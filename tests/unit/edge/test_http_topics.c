@@ -341,13 +341,13 @@ Test(http_topics, a_request_counts_for_the_work_it_makes)
 
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         bearer = fixture_bearer("ann", "room", "[]");
-        router.api.gate = gate_new((struct chance){fill_with_ones, NULL}, 0, 60);
+        router.api.rates = rate_limits_new((struct chance){fill_with_ones, NULL}, 0, 60);
         router.api.work_ns = slow_work_ns;
         for (int request = 0; request < 2; request++) {
             fixture_get(targets[i], bearer);
             cr_expect_eq(answer.status, request == 0 ? 200 : 429, "%s", targets[i]);
         }
-        gate_free(router.api.gate);
-        router.api.gate = NULL;
+        rate_limits_free(router.api.rates);
+        router.api.rates = NULL;
     }
 }

@@ -140,7 +140,7 @@ Test(machine, what_the_bounds_need_is_told_beside_what_there_is)
     "logs, 192 MiB for messages on their way, 1.1 MiB for connections\n"
 #define FILES "need: file descriptors: 1380 at most"
     static const struct {
-        struct means means;
+        struct machine_limits machine;
         const char *text;
     } rows[] = {
         {{1 << 30, 2000, 999600},
@@ -158,7 +158,7 @@ Test(machine, what_the_bounds_need_is_told_beside_what_there_is)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mcpx_text text = {0};
 
-        bounds_write_needs(&config, &rows[i].means, &text);
+        bounds_write_needs(&config, &rows[i].machine, &text);
         cr_expect_str_eq(text.text, rows[i].text);
         mcpx_text_fini(&text);
     }
@@ -174,7 +174,7 @@ Test(machine, each_part_that_takes_memory_is_told)
     config.hub.history_bytes = 1 << 20;
     config.hub.stored = config.hub.audited = config.hub.gated = true;
     config.hub.pending_bytes = 1 << 20;
-    bounds_write_needs(&config, &(struct means){0, 0, 1}, &text);
+    bounds_write_needs(&config, &(struct machine_limits){0, 0, 1}, &text);
     cr_expect(strstr(text.text, "193 MiB for messages on their way, "), "%s", text.text);
     cr_expect(strstr(text.text, ", 4.6 MiB for TLS, "), "%s", text.text);
     cr_expect(strstr(text.text, ", 34 MiB for the store, 20 MiB for the audit\n"), "%s",
@@ -182,6 +182,6 @@ Test(machine, each_part_that_takes_memory_is_told)
     mcpx_text_reset(&text);
     config.audit.payloads = true;
     config.hub.message_bytes = 16 << 20;
-    bounds_write_needs(&config, &(struct means){0, 0, 1}, &text);
+    bounds_write_needs(&config, &(struct machine_limits){0, 0, 1}, &text);
     cr_expect(strstr(text.text, ", 68 MiB for the audit\n"), "%s", text.text);
 }

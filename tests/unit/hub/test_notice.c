@@ -2,6 +2,7 @@
  * What breaks for whom: a client that cannot parse what the router itself says because a name
  * held a quote, or that is not told why it was cut off. Protocol: section 6 (close codes).
  */
+#include "lib/base/scoped.h"
 #include "router/hub/topic/notice.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/frames.h"
@@ -47,7 +48,7 @@ Test(notice, closes_with_the_code_and_the_text_of_the_error)
 
 Test(notice, pings_with_one_byte_or_without_memory_not_at_all)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
     struct mcpx_slice stream;
     struct frame_view frame;
 
@@ -61,7 +62,6 @@ Test(notice, pings_with_one_byte_or_without_memory_not_at_all)
     cr_assert(frame_cut(&stream, &frame));
     cr_expect_eq(frame.opcode, MX_PING);
     cr_expect_eq(frame.payload.len, 1);
-    mcpx_text_fini(&out);
 }
 
 Test(notice, shows_a_participant_with_any_name_as_valid_json)

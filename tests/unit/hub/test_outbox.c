@@ -95,7 +95,7 @@ Test(outbox, holds_nothing_behind_a_close_frame)
     hub_tick(hub, at(1050));
     /* One tick: her grants change, which she has no room for, and she has long been silent. */
     hub_tick(hub, at(3000));
-    cr_assert(peer_is_condemned(peer));
+    cr_assert(peer_is_disconnected(peer));
     peer_unstall(peer, at(3000));
     frames = 0;
     cr_expect_eq(read_all(peer, &frames), 4003);
@@ -115,7 +115,7 @@ Test(outbox, still_closes_who_was_condemned_between_peek_and_pop)
     size_t frames = 0;
 
     cr_assert(peer_peek(ann, &output)); /* her welcome */
-    hub_condemn(hub, ann, MCPX_EKICKED, at(1000));
+    hub_disconnect(hub, ann, MCPX_EKICKED, at(1000));
     peer_pop(ann);
     cr_expect_eq(read_all(ann, &frames), 4004);
     cr_assert(peer_peek(bob, &output));
@@ -123,12 +123,12 @@ Test(outbox, still_closes_who_was_condemned_between_peek_and_pop)
     cat = join(hub, grant_of("cat", 1, 0));
     hub_tick(hub, at(1050));
     cr_assert(peer_peek(bob, &output)); /* her join */
-    hub_condemn(hub, bob, MCPX_EKICKED, at(1000));
+    hub_disconnect(hub, bob, MCPX_EKICKED, at(1000));
     peer_pop(bob);
     cr_expect_eq(read_all(bob, &frames), 4004);
-    hub_depart(hub, ann, MCPX_ECLOSED, at(1000));
-    hub_depart(hub, bob, MCPX_ECLOSED, at(1000));
-    hub_depart(hub, cat, MCPX_ECLOSED, at(1000));
+    hub_leave(hub, ann, MCPX_ECLOSED, at(1000));
+    hub_leave(hub, bob, MCPX_ECLOSED, at(1000));
+    hub_leave(hub, cat, MCPX_ECLOSED, at(1000));
     hub_tick(hub, at(10000000));
     cr_expect_eq(hub_stats(hub)->topics, 0);
     hub_free(hub);
@@ -145,12 +145,12 @@ Test(outbox, does_not_grow_for_who_never_reads)
     int64_t now = 1000;
 
     peer_stall(peer);
-    for (int i = 0; i < 100000 && !peer_is_condemned(peer); i++, now += 1000) {
+    for (int i = 0; i < 100000 && !peer_is_disconnected(peer); i++, now += 1000) {
         peer_heard(peer, at(now)); /* slowly, and alive: no other bound ends it */
         hub_route(hub, peer, text, at(now), &verdict);
         cr_expect_eq(verdict.err, MCPX_ECAPABILITY);
     }
-    cr_expect(peer_is_condemned(peer));
+    cr_expect(peer_is_disconnected(peer));
     cr_expect_lt(peer_private_bytes(peer), 1200000, "%zu", peer_private_bytes(peer));
     cr_expect_eq(hub_stats(hub)->closed[MCPX_EFLOOD], 1);
     hub_free(hub);
@@ -166,7 +166,7 @@ Test(outbox, recovers_from_an_allocation_that_failed)
 
     read_all(peer, &frames);
     FAULT_ALLOC_EACH(nth, 1) {
-        enum mcpx_err err = hub_regrant(hub, peer, other, at(2000));
+        enum mcpx_err err = hub_update_grants(hub, peer, other, at(2000));
 
         cr_expect(err == MCPX_OK || err == MCPX_ENOMEM);
     }

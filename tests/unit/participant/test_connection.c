@@ -3,6 +3,7 @@
  * before it was welcomed, or connects again for ever after a final end. Everything that can happen
  * to a session happens in every situation it can be in.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/stage.h"
 
@@ -45,13 +46,12 @@ static void chat_comes(void)
 
 static void memory_runs_out(void)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     stage_compose(CHAT, &text);
     fault_alloc_arm(1);
     mcpx_session_receive(stage.session, mcpx_text_view(&text), stage.now);
     fault_alloc_disarm();
-    mcpx_text_fini(&text);
 }
 
 static void breaks(void)

@@ -72,7 +72,7 @@ static void scene_begin(const char *base, const char *deny)
 }
 
 /* Somebody orders something for bob in a topic. */
-static enum mcpx_err carry_out(struct change_order order)
+static enum mcpx_err carry_out(struct change_plan order)
 {
     struct changed *draft = NULL;
     enum mcpx_err err;
@@ -93,7 +93,7 @@ static enum mcpx_err carry_out(struct change_order order)
 
 static enum mcpx_err bar(int64_t for_ms)
 {
-    return carry_out((struct change_order){
+    return carry_out((struct change_plan){
         .act.topic = MCPX_SLICE("work"), .bars = true, .until_ms = scene.now_ms + for_ms});
 }
 
@@ -122,12 +122,12 @@ static enum mcpx_err order_grant(struct mcpx_grant grant, const char *remove, in
 {
     struct mcpx_slice denial = mcpx_slice_of(remove);
 
-    return carry_out((struct change_order){.act.topic = MCPX_SLICE("work"),
-                                           .add = &grant,
-                                           .add_count = grant.pattern.len > 0,
-                                           .remove = &denial,
-                                           .remove_count = *remove != 0,
-                                           .until_ms = for_ms ? scene.now_ms + for_ms : 0});
+    return carry_out((struct change_plan){.act.topic = MCPX_SLICE("work"),
+                                          .add = &grant,
+                                          .add_count = grant.pattern.len > 0,
+                                          .remove = &denial,
+                                          .remove_count = *remove != 0,
+                                          .until_ms = for_ms ? scene.now_ms + for_ms : 0});
 }
 
 static enum mcpx_err order(const char *add, const char *remove, int64_t for_ms)
@@ -323,10 +323,10 @@ Test(changes, many_removals_that_end_together_are_told_one_by_one)
     scene_begin("", NULL);
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "%d", i);
-        cr_assert_eq(carry_out((struct change_order){.act.topic = mcpx_slice_of(name),
-                                                     .remove = &pattern,
-                                                     .remove_count = 1,
-                                                     .until_ms = start_ms + 10}),
+        cr_assert_eq(carry_out((struct change_plan){.act.topic = mcpx_slice_of(name),
+                                                    .remove = &pattern,
+                                                    .remove_count = 1,
+                                                    .until_ms = start_ms + 10}),
                      MCPX_OK);
     }
     cr_expect_eq(scene.changes->to_look, (size_t)0);
@@ -357,7 +357,7 @@ static enum mcpx_err remove_many(int topic, int count, int length)
         snprintf(patterns[i], sizeof *patterns, "x:%0*d", length - 2, i);
         denials[i] = mcpx_slice_of(patterns[i]);
     }
-    return carry_out((struct change_order){
+    return carry_out((struct change_plan){
         .act.topic = mcpx_slice_of(name), .remove = denials, .remove_count = (size_t)count});
 }
 

@@ -2,6 +2,7 @@
  * What breaks for whom: an operator whose typing error is taken for a default, who mends one
  * fault per start, or who finds a secret in the log. docs/configuration.md is what is promised.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/settled.h"
 
@@ -325,7 +326,7 @@ Test(config, says_what_is_wrong_with_addresses_of_the_command_line)
 
 Test(config, bounds_the_patterns_of_profile_and_participant_together)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     struct settled s;
 
     mcpx_text_puts(&text, "{\"profiles\":{\"p\":{\"grants\":[\"chat\"");
@@ -338,7 +339,6 @@ Test(config, bounds_the_patterns_of_profile_and_participant_together)
     cr_expect_str_eq(s.errors.text, "FILE: /participants/a: expected at most 1024 patterns of "
                                     "65536 bytes, profile included\n");
     settled_fini(&s);
-    mcpx_text_fini(&text);
 }
 
 Test(config, keeps_dev_mode_on_loopback)

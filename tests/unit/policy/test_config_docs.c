@@ -250,7 +250,7 @@ static void describe(const char *page, const struct setting *row, json_t *node)
                                       "propertyNames", "items",      "required",
                                       "oneOf"};
     struct mcpx_slice meaning = column_of(page, row, 7);
-    json_t *was = json_copy(node), *choices = json_array();
+    json_auto_t *was = json_copy(node), *choices = json_array();
     int64_t least = *row->zero ? 0 : row->min;
 
     cr_expect(meaning.len > 0, "%s: the page does not say what it means", row->pointer);
@@ -276,8 +276,6 @@ static void describe(const char *page, const struct setting *row, json_t *node)
             json_object_set(node, own[i], json_object_get(was, own[i]));
     if (words[row->type].items)
         json_object_set_new(node, "items", json_pack("{s:s}", "$ref", words[row->type].items));
-    json_decref(choices);
-    json_decref(was);
 }
 
 /* Takes out what is no setting and no section. No object is open. */
@@ -312,8 +310,9 @@ static void prune(json_t *node, struct mcpx_text *pointer)
 Test(schema, describes_every_setting_as_it_is)
 {
     char *text = read_source(SCHEMA), *page = read_source(PAGE), *dumped;
-    json_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    struct mcpx_text pointer = {0}, wanted = {0};
+    json_auto_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    mx_scoped_text pointer = {0};
+    struct mcpx_text wanted = {0};
 
     cr_assert_not_null(schema);
     for (const struct setting *row = settings_table; row->pointer; row++)
@@ -323,8 +322,6 @@ Test(schema, describes_every_setting_as_it_is)
     dumped = json_dumps(schema, JSON_INDENT(2));
     mx_format(&wanted, "%s\n", dumped);
     settle(SCHEMA, text, wanted.text);
-    mcpx_text_fini(&pointer);
-    json_decref(schema);
     free(dumped);
     free(page);
 }

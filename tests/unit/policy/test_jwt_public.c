@@ -4,6 +4,7 @@
  * files with keys that are good, broken and dangerous.
  * Protocol: section 7 (tokens); RFC 7517, 7518, 8037, 8725.
  */
+#include "lib/base/scoped.h"
 #include "tests/unit/policy/keyed.h"
 
 #include <sys/resource.h>
@@ -146,7 +147,7 @@ Test(jwt_public, every_reason_is_told)
 /* A stranger must not make the router work long: of many keys, a few are tried. */
 Test(jwt_public, a_token_that_names_no_key_is_tried_with_four)
 {
-    struct mcpx_text set = {0};
+    mx_scoped_text set = {0};
     EVP_PKEY *last = NULL;
     char *token;
 
@@ -175,7 +176,6 @@ Test(jwt_public, a_token_that_names_no_key_is_tried_with_four)
     cr_expect_null(fault(token));
     free(token);
     EVP_PKEY_free(last);
-    mcpx_text_fini(&set);
 }
 
 /* ---- files ---- */
@@ -329,7 +329,7 @@ Test(jwt_public, a_file_that_changes_changes_the_keys_and_a_broken_one_does_not)
 {
     EVP_PKEY *old_pair = key_pair_new("P-256"), *new_pair = key_pair_new("P-256");
     char *old_pem = key_pair_pem(old_pair, 0), *new_pem = key_pair_pem(new_pair, 0);
-    struct mcpx_text both = {0};
+    mx_scoped_text both = {0};
     struct {
         const char *text; /* NULL: the file is gone */
         bool old_good, new_good, is_faulty;
@@ -373,7 +373,6 @@ Test(jwt_public, a_file_that_changes_changes_the_keys_and_a_broken_one_does_not)
     reread();
     cr_expect(believes(old_pair, "ES256"));
     cr_expect_not(key_file_has_changed(keyed.file));
-    mcpx_text_fini(&both);
     free(old_pem);
     free(new_pem);
     EVP_PKEY_free(old_pair);

@@ -274,7 +274,8 @@ Test(tokens, say_what_is_wrong_with_a_list_of_grants)
 {
     struct mcpx_fault fault = {.reason = "", .field = ""};
     struct mcpx_capset *set = NULL;
-    json_t *many = json_array(), *wrong = json_pack("[s]", "a//b"), *none = json_integer(7);
+    json_auto_t *many = json_array(), *wrong = json_pack("[s]", "a//b"),
+                *none = json_integer(7);
 
     for (int i = 0; i < 1025; i++)
         json_array_append_new(many, json_string("chat"));
@@ -283,9 +284,6 @@ Test(tokens, say_what_is_wrong_with_a_list_of_grants)
     cr_expect_eq(capset_compile(none, &fault, &set), MCPX_EREQUEST);
     cr_expect_eq(capset_compile(wrong, &fault, &set), MCPX_EPATTERN);
     cr_expect_null(set);
-    json_decref(many);
-    json_decref(wrong);
-    json_decref(none);
 }
 
 Test(tokens, issues_none_without_a_key)
@@ -302,10 +300,10 @@ Test(tokens, issues_none_without_a_key)
 static const char *why_refused(const char *token)
 {
     const char *why = NULL;
-    struct claimant claimant = {.bearer = mcpx_slice_of(token), .why = &why};
+    struct credentials credentials = {.bearer = mcpx_slice_of(token), .why = &why};
     struct grant *earned = NULL;
 
-    (void)tokens_ask(s.config.tokens, &claimant, (struct mcpx_slice){0}, now, &earned);
+    (void)tokens_ask(s.config.tokens, &credentials, (struct mcpx_slice){0}, now, &earned);
     cr_expect_eq(earned != NULL, why == NULL, "%s", why);
     grant_unref(earned);
     return why;

@@ -22,11 +22,10 @@ static struct tokens *make_tokens(void)
 
 static void sign(struct tokens *tokens, const char *claims, struct mcpx_text *token)
 {
-    json_t *object = json_loads(claims, 0, NULL);
+    json_auto_t *object = json_loads(claims, 0, NULL);
 
     cr_assert(object, "%s", claims);
     cr_assert_eq(jwt_sign(tokens_ring(tokens), object, token), MCPX_OK);
-    json_decref(object);
 }
 
 Test(tokens_cover, agrees_with_what_verify_says_topic_by_topic)
@@ -54,8 +53,8 @@ Test(tokens_cover, agrees_with_what_verify_says_topic_by_topic)
         enum mcpx_err err;
 
         sign(tokens, rows[i].claims, &token);
-        err = tokens_cover(tokens, &(struct claimant){.bearer = mcpx_text_view(&token)}, now,
-                           &some);
+        err = tokens_cover(tokens, &(struct credentials){.bearer = mcpx_text_view(&token)},
+                           now, &some);
         cr_expect_eq(err, rows[i].covered ? MCPX_OK : MCPX_ETOKEN, "%s", rows[i].claims);
         for (size_t t = 0; t < 3; t++) {
             struct grant *grant = NULL;
@@ -89,8 +88,9 @@ Test(tokens_cover, ends_when_the_work_is_done_but_goes_on_each_time)
             {MCPX_SLICE("a"), false}, {MCPX_SLICE("b"), true}, {MCPX_SLICE("c"), true}};
         struct token_topics some = {topics, 3, rows[i].work};
 
-        cr_assert_eq(tokens_cover(tokens, &(struct claimant){.bearer = mcpx_text_view(&token)},
-                                  now, &some),
+        cr_assert_eq(tokens_cover(tokens,
+                                  &(struct credentials){.bearer = mcpx_text_view(&token)}, now,
+                                  &some),
                      MCPX_OK);
         cr_expect_eq(some.count, rows[i].count, "%zu", i);
         cr_expect(topics[0].covered);

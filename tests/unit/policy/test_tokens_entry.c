@@ -89,7 +89,7 @@ Test(tokens_entry, that_name_a_configured_participant_earn_what_its_entry_says_o
     cr_expect_eq(grant->instances, 3);
     cr_expect_eq(grant->expires_ms, INT64_C(1800000100000));
     cr_expect_eq(tokens_cover(s.config.tokens,
-                              &(struct claimant){.bearer = mcpx_slice_of(token)}, now,
+                              &(struct credentials){.bearer = mcpx_slice_of(token)}, now,
                               &(struct token_topics){covered, 2, SIZE_MAX}),
                  MCPX_OK);
     cr_expect(covered[0].covered && !covered[1].covered);

@@ -61,7 +61,7 @@ void keeper_close(struct keeper *one)
 void keeper_fini(struct keeper *one)
 {
     keeper_close(one);
-    stored_opening_free(one->opening);
+    stored_topic_load_free(one->load);
     mcpx_text_fini(&one->texts);
     mcpx_text_fini(&one->errors);
     (void)sem_destroy(&one->woken);
@@ -95,9 +95,9 @@ void keeper_put(struct keeper *one, struct submission *submissions, size_t count
         list_init(&submissions[i].link);
         list_append(&out, &submissions[i].link);
     }
-    belt_put(sqlite_belt(one->sqlite), &out, count);
+    work_queue_put(sqlite_belt(one->sqlite), &out, count);
     while (answered < count) {
-        belt_answers(sqlite_belt(one->sqlite), &answers, &one->report);
+        work_queue_answers(sqlite_belt(one->sqlite), &answers, &one->report);
         if (list_is_empty(&answers))
             wait_for_wake(one);
         while (!list_is_empty(&answers)) {
@@ -124,43 +124,43 @@ void keeper_wait_for(struct keeper *one, enum stage_state state)
 
     list_init(&none);
     for (;;) {
-        belt_answers(sqlite_belt(one->sqlite), &none, &one->report);
+        work_queue_answers(sqlite_belt(one->sqlite), &none, &one->report);
         if (one->report.state == state)
             return;
         wait_for_wake(one);
     }
 }
 
-struct stored_opening *keeper_load(struct keeper *one, const char *topic)
+struct stored_topic_load *keeper_load(struct keeper *one, const char *topic)
 {
     struct task task = {TASK_OPEN, ++one->ticket, mcpx_slice_of(topic), NULL};
-    struct link openings;
+    struct link loads;
 
-    list_init(&openings);
+    list_init(&loads);
     cr_assert_eq(sqlite_pass(one->sqlite, &task), MCPX_OK);
     for (;;) {
-        sqlite_openings(one->sqlite, &openings);
-        if (!list_is_empty(&openings))
+        sqlite_loads(one->sqlite, &loads);
+        if (!list_is_empty(&loads))
             break;
         wait_for_wake(one);
     }
-    stored_opening_free(one->opening);
-    one->opening = LIST_ELEMENT(LIST_ELEMENT(openings.next, struct oneway, link),
-                                struct stored_opening, oneway);
-    return one->opening;
+    stored_topic_load_free(one->load);
+    one->load = LIST_ELEMENT(LIST_ELEMENT(loads.next, struct unanswered_item, link),
+                             struct stored_topic_load, unanswered);
+    return one->load;
 }
 
 const char *keeper_texts(struct keeper *one, const char *topic)
 {
-    struct stored_opening *opening = keeper_load(one, topic);
+    struct stored_topic_load *load = keeper_load(one, topic);
 
-    cr_assert_eq(opening->rejection.err, MCPX_OK, "%s", opening->reason);
+    cr_assert_eq(load->rejection.err, MCPX_OK, "%s", load->reason);
     mcpx_text_reset(&one->texts);
     mcpx_text_puts(&one->texts, "");
-    for (size_t i = 0; i < opening->count; i++) {
+    for (size_t i = 0; i < load->count; i++) {
         if (i > 0)
             mcpx_text_puts(&one->texts, " ");
-        mcpx_text_slice(&one->texts, opening->envelopes[i].text);
+        mcpx_text_slice(&one->texts, load->envelopes[i].text);
     }
     return one->texts.text;
 }

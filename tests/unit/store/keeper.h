@@ -26,7 +26,7 @@ struct keeper {
     struct sqlite *sqlite;
     struct stage_report report;
     uint64_t ticket;
-    struct stored_opening *opening;
+    struct stored_topic_load *load;
     struct mcpx_text texts;
 };
 
@@ -72,7 +72,7 @@ struct rejection keeper_store(struct keeper *one, const char *topic, const char 
 void keeper_wait_for(struct keeper *one, enum stage_state state);
 
 /** Opens a topic; gives what was read, until the next call. */
-struct stored_opening *keeper_load(struct keeper *one, const char *topic);
+struct stored_topic_load *keeper_load(struct keeper *one, const char *topic);
 
 /** The texts of a topic that is opened, with a blank between them; until the next call. */
 const char *keeper_texts(struct keeper *one, const char *topic);

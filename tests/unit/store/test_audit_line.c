@@ -1,6 +1,7 @@
 /*
  * What breaks for whom: auditors read these lines with their own programs. docs/audit.md, "A line".
  */
+#include "lib/base/scoped.h"
 #include "router/store/audit/audit_chain.h"
 #include "tests/support/fault_alloc.h"
 
@@ -107,7 +108,7 @@ Test(audit_line, what_somebody_sent_is_shown_up_to_a_bound)
     static char many[AUDIT_TEXT_MAX + 10];
     struct audit_head head = {7, audit_prev_none};
     struct audit_note note = {.what = AUDIT_REFUSE, .kind_sent = {many, sizeof many}};
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     memset(many, 'x', sizeof many);
     memcpy(many + AUDIT_TEXT_MAX - 1, "\xc3\xa9",
@@ -115,7 +116,6 @@ Test(audit_line, what_somebody_sent_is_shown_up_to_a_bound)
     audit_line_add(&out, &head, &note, false);
     cr_expect(strstr(out.text, "xx\u2026\"}\n") != NULL);
     cr_expect_lt(out.len, AUDIT_TEXT_MAX + 200);
-    mcpx_text_fini(&out);
 }
 
 static const char *const no_lines[] = {

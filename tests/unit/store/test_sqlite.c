@@ -29,18 +29,18 @@ Test(sqlite, what_was_stored_is_there_after_a_restart)
 
 Test(sqlite, a_topic_that_nobody_used_is_not_known)
 {
-    struct stored_opening *opening;
+    struct stored_topic_load *load;
 
     keeper_start();
-    opening = keeper_load(&keeper, "nowhere");
-    cr_expect_eq(opening->rejection.err, MCPX_OK);
-    cr_expect_not(opening->is_known);
-    cr_expect_eq(opening->count, 0);
+    load = keeper_load(&keeper, "nowhere");
+    cr_expect_eq(load->rejection.err, MCPX_OK);
+    cr_expect_not(load->is_known);
+    cr_expect_eq(load->count, 0);
 }
 
 Test(sqlite, a_topic_is_told_with_its_epoch_and_the_serial_of_its_first_entry)
 {
-    struct stored_opening *opening;
+    struct stored_topic_load *load;
     struct submission message;
 
     keeper.config.history_count = 4;
@@ -49,18 +49,18 @@ Test(sqlite, a_topic_is_told_with_its_epoch_and_the_serial_of_its_first_entry)
     keeper_put(&keeper, &message, 1);
     for (int i = 0; i < 5; i++)
         keeper_says("a", "more");
-    opening = keeper_load(&keeper, "a");
-    cr_expect(opening->is_known);
-    cr_expect(mcpx_slice_equal(opening->topic.epoch, message.epoch));
-    cr_expect_eq(opening->topic.first, 3, "%llu", (unsigned long long)opening->topic.first);
-    cr_expect_eq(opening->count, 4);
+    load = keeper_load(&keeper, "a");
+    cr_expect(load->is_known);
+    cr_expect(mcpx_slice_equal(load->topic.epoch, message.epoch));
+    cr_expect_eq(load->topic.first, 3, "%llu", (unsigned long long)load->topic.first);
+    cr_expect_eq(load->count, 4);
 }
 
 Test(sqlite, times_and_bytes_come_back_as_they_were)
 {
     static const char odd[] = "\"\x01\xff\xc3\xa9' \\ %";
     struct submission messages[2];
-    struct stored_opening *opening;
+    struct stored_topic_load *load;
     size_t len = 3 << 20;
     char *large = malloc(len);
 
@@ -71,11 +71,11 @@ Test(sqlite, times_and_bytes_come_back_as_they_were)
     messages[1] = keeper_message(&keeper, "b\xc3\xa4r/1", "");
     messages[1].text = (struct mcpx_slice){large, len};
     keeper_put(&keeper, messages, 2);
-    opening = keeper_load(&keeper, "b\xc3\xa4r/1");
-    cr_assert_eq(opening->count, 2);
-    cr_expect(mcpx_slice_equal(opening->envelopes[0].text, messages[0].text));
-    cr_expect(mcpx_slice_equal(opening->envelopes[1].text, messages[1].text));
-    cr_expect_eq(opening->envelopes[0].wall_ms, messages[0].wall_ms);
+    load = keeper_load(&keeper, "b\xc3\xa4r/1");
+    cr_assert_eq(load->count, 2);
+    cr_expect(mcpx_slice_equal(load->envelopes[0].text, messages[0].text));
+    cr_expect(mcpx_slice_equal(load->envelopes[1].text, messages[1].text));
+    cr_expect_eq(load->envelopes[0].wall_ms, messages[0].wall_ms);
     free(large);
 }
 
@@ -96,11 +96,11 @@ Test(sqlite, a_batch_of_many_topics_keeps_the_order_of_each)
     for (int i = 0; i < COUNT; i++)
         cr_expect_eq(messages[i].rejection.err, MCPX_OK);
     for (int topic = 0; topic < TOPICS; topic++) {
-        struct stored_opening *opening = keeper_load(&keeper, topics[topic]);
+        struct stored_topic_load *load = keeper_load(&keeper, topics[topic]);
 
-        cr_assert_eq(opening->count, COUNT / TOPICS);
+        cr_assert_eq(load->count, COUNT / TOPICS);
         for (int i = 0; i < COUNT / TOPICS; i++)
-            cr_expect(mcpx_slice_equal(opening->envelopes[i].text,
+            cr_expect(mcpx_slice_equal(load->envelopes[i].text,
                                        mcpx_slice_of(texts[topic + i * TOPICS])));
     }
     cr_expect_eq(keeper.report.sizes.sum, COUNT, "the report counts messages");
@@ -137,22 +137,22 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
         struct submission message = keeper_message(&keeper, "a", "x");
         struct task task = {TASK_OPEN, ++keeper.ticket, MCPX_SLICE("a"), NULL};
         struct link list;
-        struct link openings;
-        struct stored_opening *opening;
+        struct link loads;
+        struct stored_topic_load *load;
 
         list_init(&list);
-        list_init(&openings);
+        list_init(&loads);
         list_init(&message.link);
         list_append(&list, &message.link);
-        belt_put(sqlite_belt(keeper.sqlite), &list, 1);
+        work_queue_put(sqlite_belt(keeper.sqlite), &list, 1);
         cr_assert_eq(sqlite_pass(keeper.sqlite, &task), MCPX_OK);
-        while (list_is_empty(&openings))
-            sqlite_openings(keeper.sqlite, &openings);
-        opening = LIST_ELEMENT(LIST_ELEMENT(openings.next, struct oneway, link),
-                               struct stored_opening, oneway);
-        cr_assert_eq(opening->count, (size_t)round + 1);
+        while (list_is_empty(&loads))
+            sqlite_loads(keeper.sqlite, &loads);
+        load = LIST_ELEMENT(LIST_ELEMENT(loads.next, struct unanswered_item, link),
+                            struct stored_topic_load, unanswered);
+        cr_assert_eq(load->count, (size_t)round + 1);
         while (list_is_empty(&list))
-            belt_answers(sqlite_belt(keeper.sqlite), &list, &keeper.report);
+            work_queue_answers(sqlite_belt(keeper.sqlite), &list, &keeper.report);
     }
 }
 

@@ -234,10 +234,10 @@ static int fill_up(const char *text)
 
 static size_t count_texts(void)
 {
-    struct stored_opening *opening = keeper_load(&keeper, "a");
-    size_t count = opening->count;
+    struct stored_topic_load *load = keeper_load(&keeper, "a");
+    size_t count = load->count;
 
-    cr_assert_eq(opening->rejection.err, MCPX_OK, "%s", opening->reason);
+    cr_assert_eq(load->rejection.err, MCPX_OK, "%s", load->reason);
     return count;
 }
 
@@ -317,16 +317,16 @@ Test(sqlite_faults, a_failed_checkpoint_is_noticed)
 
 Test(sqlite_faults, a_topic_that_cannot_be_read_is_unavailable_and_the_next_may_be)
 {
-    struct stored_opening *opening;
+    struct stored_topic_load *load;
 
     keeper_start();
     keeper_says("a", "text");
     keeper_close(&keeper);
     keeper_start();
     fault_vfs_set(FAULT_READ, 0, "");
-    opening = keeper_load(&keeper, "a");
-    expect_refused("read", opening->rejection, true);
-    cr_expect_neq(opening->reason[0], '\0');
+    load = keeper_load(&keeper, "a");
+    expect_refused("read", load->rejection, true);
+    cr_expect_neq(load->reason[0], '\0');
     fault_vfs_set(FAULT_NONE, 0, "");
     keeper_expect("a", "text", "afterwards");
 }

@@ -3,6 +3,7 @@
  * names the path, and the file as it was. And which copies of a database may say that nothing is
  * missing.
  */
+#include "lib/base/scoped.h"
 #include "lib/edge/file.h"
 #include "router/store/sqlite/sqlite_schema.h"
 #include "tests/support/outside.h"
@@ -37,7 +38,7 @@ static void make_one(void)
 /* It is refused with a line that holds the path and these words; the file is as it was before. */
 static void expect_refusal(const char *name, const char *words)
 {
-    struct mcpx_text before = read_file(keeper.file);
+    mx_scoped_text before = read_file(keeper.file);
     struct mcpx_text after;
 
     cr_expect_neq(keeper_open(&keeper), MCPX_OK, "%s", name);
@@ -48,7 +49,6 @@ static void expect_refusal(const char *name, const char *words)
     after = read_file(keeper.file);
     cr_expect(mcpx_slice_equal(mcpx_text_view(&before), mcpx_text_view(&after)),
               "%s: the file was changed", name);
-    mcpx_text_fini(&before);
     mcpx_text_fini(&after);
 }
 
@@ -267,7 +267,7 @@ Test(sqlite_files, a_changed_byte_is_never_handed_out)
     whole = read_file(keeper.file);
     for (size_t i = 0; i < PLACES; i++) {
         size_t place = i * whole.len / PLACES + i % 7;
-        struct stored_opening *opening;
+        struct stored_topic_load *load;
 
         whole.text[place] = (char)(whole.text[place] ^ 0x5a);
         file_write(keeper.file, whole.text, whole.len);
@@ -276,21 +276,21 @@ Test(sqlite_files, a_changed_byte_is_never_handed_out)
             refused++;
             continue;
         }
-        opening = keeper_load(&keeper, "a");
-        if (opening->rejection.err != MCPX_OK) {
-            cr_expect_eq(opening->rejection.err, MCPX_EUNAVAILABLE);
-            cr_expect_neq(opening->reason[0], '\0');
+        load = keeper_load(&keeper, "a");
+        if (load->rejection.err != MCPX_OK) {
+            cr_expect_eq(load->rejection.err, MCPX_EUNAVAILABLE);
+            cr_expect_neq(load->reason[0], '\0');
             unavailable++;
         } else {
             const char *text = expected;
 
-            for (size_t n = 0; n < opening->count; n++) {
-                struct mcpx_slice found = opening->envelopes[n].text;
+            for (size_t n = 0; n < load->count; n++) {
+                struct mcpx_slice found = load->envelopes[n].text;
 
                 cr_expect(strncmp(text, found.text, found.len) == 0, "byte %zu", place);
                 text += found.len + 1;
             }
-            cr_expect(opening->count == 0 || text == expected + strlen(expected) + 1,
+            cr_expect(load->count == 0 || text == expected + strlen(expected) + 1,
                       "byte %zu: entries are missing", place);
         }
         keeper_close(&keeper);
@@ -303,16 +303,16 @@ Test(sqlite_files, a_changed_byte_is_never_handed_out)
 /* Else whoever reads the one topic would be told what was said in the other. */
 Test(sqlite_files, messages_of_a_topic_that_bears_another_name_are_not_handed_out)
 {
-    struct stored_opening *opening;
+    struct stored_topic_load *load;
 
     keeper_start();
     keeper_says("room-1", "secret");
     keeper_close(&keeper);
     keeper_run(&keeper, "UPDATE topic SET name = CAST('room-2' AS BLOB)");
     keeper_start();
-    opening = keeper_load(&keeper, "room-2");
-    cr_expect_eq(opening->rejection.err, MCPX_EUNAVAILABLE);
-    cr_expect_neq(opening->reason[0], '\0');
+    load = keeper_load(&keeper, "room-2");
+    cr_expect_eq(load->rejection.err, MCPX_EUNAVAILABLE);
+    cr_expect_neq(load->reason[0], '\0');
     keeper_close(&keeper);
 }
 
@@ -327,13 +327,13 @@ Test(sqlite_files, a_file_that_was_cut_off_is_refused_or_its_topics_are)
     keeper_close(&keeper);
     whole = read_file(keeper.file);
     for (size_t i = 0; i < PLACES; i++) {
-        struct stored_opening *opening;
+        struct stored_topic_load *load;
 
         file_write(keeper.file, whole.text, i * whole.len / PLACES);
         if (keeper_open(&keeper) != MCPX_OK)
             continue;
-        opening = keeper_load(&keeper, "a");
-        cr_expect_eq(opening->rejection.err, MCPX_EUNAVAILABLE, "cut at %zu of %d", i, PLACES);
+        load = keeper_load(&keeper, "a");
+        cr_expect_eq(load->rejection.err, MCPX_EUNAVAILABLE, "cut at %zu of %d", i, PLACES);
         keeper_close(&keeper);
     }
     mcpx_text_fini(&whole);
@@ -370,10 +370,9 @@ static void read_epoch(char epoch[EPOCH_LEN + 1])
 
 static void copy_file(const char *from, const char *to)
 {
-    struct mcpx_text whole = read_file(from);
+    mx_scoped_text whole = read_file(from);
 
     file_write(to, whole.text, whole.len);
-    mcpx_text_fini(&whole);
 }
 
 /* The process ends between two instructions, as kill -9 does it. */

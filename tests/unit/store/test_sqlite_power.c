@@ -110,14 +110,14 @@ static void live(struct run *run, size_t steps, int batches)
 /* ---- looking ---- */
 
 static void compare_texts(const struct run *run, const struct talk *talk,
-                          const struct stored_opening *opening)
+                          const struct stored_topic_load *load)
 {
-    for (size_t i = 0; i < opening->count; i++) {
-        char *text = text_of(talk->said[opening->topic.first - 1 + i]);
+    for (size_t i = 0; i < load->count; i++) {
+        char *text = text_of(talk->said[load->topic.first - 1 + i]);
 
-        cr_assert(mcpx_slice_equal(opening->envelopes[i].text, mcpx_slice_of(text)),
+        cr_assert(mcpx_slice_equal(load->envelopes[i].text, mcpx_slice_of(text)),
                   "seed %lu, topic %s, serial %zu: another text", run->seed, talk->name,
-                  (size_t)opening->topic.first + i);
+                  (size_t)load->topic.first + i);
         free(text);
     }
 }
@@ -138,18 +138,18 @@ static void judge_last_batch(struct run *run, const struct talk *talk, size_t la
 }
 
 /* What the database has is what was said, in that order, up to `last`. */
-static void look_at(struct run *run, struct talk *talk, const struct stored_opening *opening)
+static void look_at(struct run *run, struct talk *talk, const struct stored_topic_load *load)
 {
-    size_t last = opening->is_known ? opening->topic.first - 1 + opening->count : 0;
+    size_t last = load->is_known ? load->topic.first - 1 + load->count : 0;
     size_t kept = run->keeper.config.history_count;
-    bool is_renewed = memcmp(opening->epoch, talk->epoch, EPOCH_LEN) != 0;
+    bool is_renewed = memcmp(load->epoch, talk->epoch, EPOCH_LEN) != 0;
 
-    cr_assert_eq(opening->rejection.err, MCPX_OK, "seed %lu, topic %s: %s", run->seed,
-                 talk->name, opening->reason);
+    cr_assert_eq(load->rejection.err, MCPX_OK, "seed %lu, topic %s: %s", run->seed, talk->name,
+                 load->reason);
     cr_assert_leq(last, talk->count + talk->maybe, "seed %lu: more than was said", run->seed);
-    cr_assert_geq(opening->count, last < kept ? last : kept, "seed %lu, topic %s: %zu",
-                  run->seed, talk->name, opening->count);
-    compare_texts(run, talk, opening);
+    cr_assert_geq(load->count, last < kept ? last : kept, "seed %lu, topic %s: %zu", run->seed,
+                  talk->name, load->count);
+    compare_texts(run, talk, load);
     judge_last_batch(run, talk, last);
     if (run->keeper.config.full) {
         cr_assert_geq(last, talk->count, "seed %lu, topic %s: %zu of %zu", run->seed,
@@ -161,7 +161,7 @@ static void look_at(struct run *run, struct talk *talk, const struct stored_open
         cr_assert(last == 0 || is_renewed, "seed %lu: it is gone, and nobody is told",
                   run->seed);
     }
-    memcpy(talk->epoch, last > 0 ? opening->epoch : first_epoch, EPOCH_LEN);
+    memcpy(talk->epoch, last > 0 ? load->epoch : first_epoch, EPOCH_LEN);
     talk->count = last;
     talk->maybe = 0;
 }
@@ -173,9 +173,9 @@ static void look(struct run *run)
                  run->keeper.errors.text);
     run->landed = -1;
     for (size_t i = 0; i < TOPICS; i++) {
-        struct stored_opening *opening = keeper_load(&run->keeper, run->talks[i].name);
+        struct stored_topic_load *load = keeper_load(&run->keeper, run->talks[i].name);
 
-        look_at(run, &run->talks[i], opening);
+        look_at(run, &run->talks[i], load);
     }
     keeper_close(&run->keeper);
 }

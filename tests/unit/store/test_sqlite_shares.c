@@ -4,7 +4,7 @@
  * others have, or for what has long gone.
  */
 #include "lib/json/json_write.h"
-#include "router/store/sqlite/sqlite_care.h"
+#include "router/store/sqlite/sqlite_maintenance.h"
 #include "router/store/sqlite/sqlite_schema.h"
 #include "tests/unit/store/keeper.h"
 
@@ -54,10 +54,10 @@ static enum mcpx_err says(const char *from, const char *topic, size_t bytes)
 /* How many envelopes of a topic are there, without a hole. */
 static size_t count_of(const char *topic)
 {
-    struct stored_opening *opening = keeper_load(&keeper, topic);
-    size_t count = opening->count;
+    struct stored_topic_load *load = keeper_load(&keeper, topic);
+    size_t count = load->count;
 
-    cr_expect_eq(opening->rejection.err, MCPX_OK, "%s: %s", topic, opening->reason);
+    cr_expect_eq(load->rejection.err, MCPX_OK, "%s: %s", topic, load->reason);
     return count;
 }
 
@@ -103,7 +103,7 @@ Test(sqlite_shares, who_has_too_much_is_refused_and_nobody_else)
 Test(sqlite_shares, what_has_gone_is_given_back)
 {
     mx_scoped_text errors = {0};
-    struct care *care;
+    struct maintenance *maintenance;
     uint64_t messages;
 
     keeper.config.bytes_per_participant = 15000;
@@ -114,10 +114,11 @@ Test(sqlite_shares, what_has_gone_is_given_back)
     while (says("ann", "b", 1000) == MCPX_OK)
         ;
     keeper_close(&keeper);
-    cr_assert_eq(care_open(keeper.file, true, NULL, &errors, &care), MCPX_OK, "%s",
+    cr_assert_eq(maintenance_open(keeper.file, true, NULL, &errors, &maintenance), MCPX_OK,
+                 "%s", errors.text);
+    cr_assert_eq(maintenance_erase(maintenance, "a", &messages, &errors), MCPX_OK, "%s",
                  errors.text);
-    cr_assert_eq(care_erase(care, "a", &messages, &errors), MCPX_OK, "%s", errors.text);
-    care_close(care);
+    maintenance_close(maintenance);
     keeper_start();
     cr_expect_eq(says("ann", "c", 1000 * messages), MCPX_OK);
     cr_expect_eq(says("ann", "c", 1000), MCPX_ESHARE);

@@ -363,13 +363,12 @@ void world_event(struct world *world, enum mcpx_event_type type,
 
 void world_answer(struct world *world, const struct world_draft *draft, const char *result)
 {
-    struct mcpx_text whole = with_usual(result);
+    mx_scoped_text whole = with_usual(result);
     char *payload = malloc(whole.len + 64);
 
     sprintf(payload, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}", whole.text);
     world_event(world, MCPX_EVENT_RESPONSE, draft, draft->to, payload);
     free(payload);
-    mcpx_text_fini(&whole);
 }
 
 static void answer_list(struct world *world, const struct world_draft *draft,

@@ -2,6 +2,7 @@
  * import_crowd.c - see import_crowd.h. They are made of ordinary steps, as a transcript is.
  */
 #include "import_crowd.h"
+#include "lib/base/scoped.h"
 
 #include <mcpx/text.h>
 
@@ -49,7 +50,7 @@ static void flood(struct world *world, long count)
 static void answer_at_length(struct world *world, const char *words)
 {
     char *size, id[24];
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     snprintf(id, sizeof id, "%ld", strtol(words, &size, 10));
     mcpx_text_puts(&text, "server {\"jsonrpc\":\"2.0\",\"id\":");
@@ -60,7 +61,6 @@ static void answer_at_length(struct world *world, const char *words)
     mcpx_text_puts(&text, "\"}}");
     world_go_on(world, "brief");
     world_go_on(world, text.text);
-    mcpx_text_fini(&text);
 }
 
 bool crowd_happens(struct world *world, const char *verb, const char *rest)

@@ -18,7 +18,7 @@ struct line {
 
 enum { LINES_MAX = 8 };
 
-static void fill(struct ledger *ledger, const struct line *lines)
+static void fill(struct snapshot *snapshot, const struct line *lines)
 {
     for (size_t i = 0; i < LINES_MAX && lines[i].id; i++) {
         char text[1024], to[64] = "", about[64] = "";
@@ -36,9 +36,9 @@ static void fill(struct ledger *ledger, const struct line *lines)
             lines[i].id, i, lines[i].from, to, about, lines[i].kind, lines[i].payload);
         cr_assert_eq(entry_new(mcpx_slice_of(text), &fault, &entry), MCPX_OK, "%s: %s",
                      fault.reason, text);
-        ledger_add(ledger, entry);
+        snapshot_add(snapshot, entry);
     }
-    ledger_seal(ledger);
+    snapshot_seal(snapshot);
 }
 
 #define PROPOSED                                                                              \
@@ -170,16 +170,16 @@ Test(chain, tells_what_became_of_it)
     };
 
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        struct ledger ledger = {.count = 0};
+        struct snapshot snapshot = {.count = 0};
         struct chain chain;
         char brief[512];
 
-        fill(&ledger, rows[i].lines);
-        chain = chain_of(&ledger, ledger_get(&ledger, mcpx_slice_of(rows[i].asked)));
+        fill(&snapshot, rows[i].lines);
+        chain = chain_of(&snapshot, snapshot_get(&snapshot, mcpx_slice_of(rows[i].asked)));
         write_brief(&chain, brief, sizeof brief);
         cr_expect_str_eq(brief, rows[i].chain, "row %zu: %s", i, brief);
         chain_fini(&chain);
-        ledger_fini(&ledger);
+        snapshot_fini(&snapshot);
     }
 }
 
@@ -190,29 +190,29 @@ Test(chain, walks_no_circle)
         {"b", "a", "ann", NULL, "chat", "{}"},
         {"c", "c", "ann", NULL, "chat", "{}"},
     };
-    struct ledger ledger = {.count = 0};
+    struct snapshot snapshot = {.count = 0};
 
-    fill(&ledger, lines);
-    for (size_t i = 0; i < ledger.count; i++) {
-        struct chain chain = chain_of(&ledger, ledger.entries[i]);
+    fill(&snapshot, lines);
+    for (size_t i = 0; i < snapshot.count; i++) {
+        struct chain chain = chain_of(&snapshot, snapshot.entries[i]);
 
         cr_expect_leq(chain.count, 2);
         chain_fini(&chain);
     }
-    ledger_fini(&ledger);
+    snapshot_fini(&snapshot);
 }
 
 Test(chain, is_written_for_people_and_for_programs)
 {
     const struct line lines[LINES_MAX] = {proposal, changed, failure};
-    struct ledger ledger = {.count = 0};
+    struct snapshot snapshot = {.count = 0};
     struct chain chain;
     mx_scoped_text people = {0}, programs = {0};
 
     setenv("TZ", "UTC", 1);
-    fill(&ledger, lines);
-    chain = chain_of(&ledger, ledger.entries[1]);
-    chain_write(&people, &ledger, &chain, false);
+    fill(&snapshot, lines);
+    chain = chain_of(&snapshot, snapshot.entries[1]);
+    chain_write(&people, &snapshot, &chain, false);
     cr_expect_str_eq(people.text,
                      "p  03:00:00  proposal  agent -> fs  mcp/proposal:tools/call:w  "
                      "{\"n\":1.10}\n"
@@ -228,7 +228,7 @@ Test(chain, is_written_for_people_and_for_programs)
                                              "\"same_params\":false,\"envelope\":{"));
     cr_expect_eq(programs.text[programs.len - 2], '}');
     chain_fini(&chain);
-    ledger_fini(&ledger);
+    snapshot_fini(&snapshot);
 }
 
 /* Ten thousand proposals, each about the one before: what costs a second per
@@ -236,7 +236,7 @@ Test(chain, is_written_for_people_and_for_programs)
 Test(chain, long_chains_are_walked_in_reasonable_time, .timeout = 20)
 {
     enum { LENGTH_OF_CHAIN = 10000 };
-    struct ledger ledger = {.count = 0};
+    struct snapshot snapshot = {.count = 0};
     struct chain chain = {.count = 0};
 
     for (size_t i = 0; i < LENGTH_OF_CHAIN; i++) {
@@ -250,16 +250,16 @@ Test(chain, long_chains_are_walked_in_reasonable_time, .timeout = 20)
                  "\"payload\":%s}",
                  i + 1, i, PROPOSED);
         cr_assert_eq(entry_new(mcpx_slice_of(text), &fault, &entry), MCPX_OK);
-        ledger_add(&ledger, entry);
+        snapshot_add(&snapshot, entry);
     }
-    ledger_seal(&ledger);
-    for (size_t i = 0; i < ledger.count; i++) {
-        chain = chain_below(&ledger, ledger.entries[i]);
+    snapshot_seal(&snapshot);
+    for (size_t i = 0; i < snapshot.count; i++) {
+        chain = chain_below(&snapshot, snapshot.entries[i]);
         cr_expect_eq(chain.state, CHAIN_OPEN);
         chain_fini(&chain);
     }
-    chain = chain_of(&ledger, ledger.entries[LENGTH_OF_CHAIN - 1]);
+    chain = chain_of(&snapshot, snapshot.entries[LENGTH_OF_CHAIN - 1]);
     cr_expect_eq(chain.count, LENGTH_OF_CHAIN);
     chain_fini(&chain);
-    ledger_fini(&ledger);
+    snapshot_fini(&snapshot);
 }

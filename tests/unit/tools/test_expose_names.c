@@ -23,8 +23,8 @@ static void expect_names(bool plain, const struct row *rows)
     struct expose_names names = {.plain = plain};
 
     for (const struct row *row = rows; row->own; row++) {
-        struct expose_thing thing = {mcpx_slice_of(row->participant), mcpx_slice_of(row->own)};
-        struct expose_thing back;
+        struct expose_item thing = {mcpx_slice_of(row->participant), mcpx_slice_of(row->own)};
+        struct expose_item back;
         struct mcpx_slice shown = {0}, again = {0};
 
         cr_assert_eq(expose_names_put(&names, row->space, &thing, &shown), MCPX_OK);
@@ -92,7 +92,7 @@ Test(expose_names, are_never_longer_than_clients_take_and_never_shared)
 
     memset(own, 'x', sizeof own);
     for (size_t len = 1; len < sizeof own; len++) {
-        struct expose_thing thing = {MCPX_SLICE("participant"), {own, len}}, back;
+        struct expose_item thing = {MCPX_SLICE("participant"), {own, len}}, back;
         struct mcpx_slice shown;
 
         cr_assert_eq(expose_names_put(&names, EXPOSE_TOOL_NAME, &thing, &shown), MCPX_OK);
@@ -105,7 +105,7 @@ Test(expose_names, are_never_longer_than_clients_take_and_never_shared)
 
 Test(expose_names, do_not_depend_on_who_came_first)
 {
-    static const struct expose_thing things[] = {
+    static const struct expose_item things[] = {
         {{"a__b", 4}, {"c", 1}}, {{"a", 1}, {"b__c", 4}}, {{"a b", 3}, {"c", 1}}};
     struct expose_names one = {0}, other = {0};
 
@@ -154,11 +154,11 @@ Test(expose_names, that_two_have_are_nobodys_whoever_came_first)
         struct expose_names names = {.plain = true};
         const char *const shown[] = {rows[i].ones, rows[i].others, rows[i].thirds};
         struct mcpx_slice given, one, other;
-        struct expose_thing things[3], back;
+        struct expose_item things[3], back;
         bool is_task = rows[i].space == EXPOSE_TASK_ID;
 
         for (size_t k = 0; k < 3; k++) {
-            things[k] = (struct expose_thing){{&"abc"[k], 1}, mcpx_slice_of(rows[i].own)};
+            things[k] = (struct expose_item){{&"abc"[k], 1}, mcpx_slice_of(rows[i].own)};
             cr_expect_eq(
                 expose_names_rivals(&names, rows[i].space, things[k].own, &one, &other),
                 k == 2 && !is_task);
@@ -206,7 +206,7 @@ Test(expose_names, cannot_be_chosen_to_collide)
     size_t count = 0;
 
     for (unsigned i = 0; count < 1000; i++) {
-        struct expose_thing thing = {.participant = MCPX_SLICE("p")};
+        struct expose_item thing = {.participant = MCPX_SLICE("p")};
         struct mcpx_slice shown;
         char own[16];
 
@@ -229,13 +229,13 @@ static void put(struct expose_names *names, const char *participant, size_t numb
 
     snprintf(own, sizeof own, "t%zu", number);
     expose_names_put(names, EXPOSE_TOOL_NAME,
-                     &(struct expose_thing){mcpx_slice_of(participant), mcpx_slice_of(own)},
+                     &(struct expose_item){mcpx_slice_of(participant), mcpx_slice_of(own)},
                      &shown);
 }
 
 static bool has(const struct expose_names *names, const char *shown)
 {
-    struct expose_thing thing;
+    struct expose_item thing;
 
     return expose_names_find(names, EXPOSE_TOOL_NAME, mcpx_slice_of(shown), &thing);
 }

@@ -3,6 +3,7 @@
  * that comes back changed is an answer that its client never recognises, and a status that is not
  * the one of the table sends programs the wrong way.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/envelope_text.h"
 #include "tools/mcpx-bridge/expose/edge/post.h"
 
@@ -217,7 +218,7 @@ Test(expose_post, an_answer_names_whose_it_is)
         {T("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"elicitation/create\"}"), false, 9},
         {T("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}"), false, 0},
     };
-    struct mcpx_text cancel = expose_post_cancel(9);
+    mx_scoped_text cancel = expose_post_cancel(9);
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         int64_t number;
@@ -228,7 +229,6 @@ Test(expose_post, an_answer_names_whose_it_is)
     cr_expect_str_eq(cancel.text,
                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
                      "{\"requestId\":9,\"reason\":\"the client is gone\"}}");
-    mcpx_text_fini(&cancel);
 }
 
 Test(expose_post, R002_9_an_answer_has_the_status_of_the_table)

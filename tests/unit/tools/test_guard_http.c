@@ -37,14 +37,15 @@ Test(guard_http, request_says_what_follows)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct guard_passage *passage = guard_passage_new(&(struct guard_passage_config){0});
+        struct guard_connection *proxied =
+            guard_connection_new(&(struct guard_connection_config){0});
 
-        guard_passage_from_agent(passage, rows[i].head);
-        cr_expect_eq(passage->end == NULL, rows[i].good, "%s: %s", rows[i].head.text,
-                     passage->end ? passage->end : "accepted");
-        cr_expect_eq(passage->phase == GUARD_ANSWER, rows[i].upgrade, "%s", rows[i].head.text);
-        cr_expect_eq(passage->body, rows[i].body, "%s", rows[i].head.text);
-        guard_passage_free(passage);
+        guard_connection_from_agent(proxied, rows[i].head);
+        cr_expect_eq(proxied->end == NULL, rows[i].good, "%s: %s", rows[i].head.text,
+                     proxied->end ? proxied->end : "accepted");
+        cr_expect_eq(proxied->phase == GUARD_ANSWER, rows[i].upgrade, "%s", rows[i].head.text);
+        cr_expect_eq(proxied->body, rows[i].body, "%s", rows[i].head.text);
+        guard_connection_free(proxied);
     }
 }
 
@@ -71,22 +72,23 @@ Test(guard_http, answer_says_whether_frames_follow)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct guard_passage *passage = guard_passage_new(&(struct guard_passage_config){0});
+        struct guard_connection *proxied =
+            guard_connection_new(&(struct guard_connection_config){0});
         const char *head = rows[i].head.text;
         bool plain = strstr(head, "100 Continue"); /* no answer to who asked for a WebSocket */
 
-        guard_passage_from_agent(
-            passage,
+        guard_connection_from_agent(
+            proxied,
             plain ? MCPX_SLICE("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                   : MCPX_SLICE("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n"));
-        guard_passage_from_router(passage, rows[i].head);
-        cr_expect_eq(passage->end == NULL, rows[i].phase != BAD, "%s: %s", head,
-                     passage->end ? passage->end : "accepted");
+        guard_connection_from_router(proxied, rows[i].head);
+        cr_expect_eq(proxied->end == NULL, rows[i].phase != BAD, "%s: %s", head,
+                     proxied->end ? proxied->end : "accepted");
         if (rows[i].phase != BAD) {
-            cr_expect_eq((int)passage->phase, rows[i].phase, "%s", head);
-            cr_expect_str_eq(passage->to_agent.text, head);
+            cr_expect_eq((int)proxied->phase, rows[i].phase, "%s", head);
+            cr_expect_str_eq(proxied->to_agent.text, head);
         }
-        guard_passage_free(passage);
+        guard_connection_free(proxied);
     }
 }
 

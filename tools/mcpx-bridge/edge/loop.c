@@ -7,7 +7,7 @@
  */
 #include "tools/mcpx-bridge/edge/loop.h"
 
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/bridge.h"
@@ -191,22 +191,22 @@ static void say(void *user, const char *sentence)
     complain("%s", sentence);
 }
 
-struct mx_journal *records_open(const struct bridge_terms *terms)
+struct mx_log_files *records_open(const struct bridge_terms *terms)
 {
-    struct mx_journal_config config = {
+    struct mx_log_files_config config = {
         .wall_ms = mx_clock_now().wall_ms, .pid = (long)getpid(), .complain = say};
 
     if (!terms || !mcpx_terms_log(terms->terms, &config.dir, &config.keep, &config.file_bytes))
         return NULL;
-    return mx_journal_open(&config);
+    return mx_log_files_open(&config);
 }
 
-void records_write(struct mx_journal *journal, struct mcpx_calls *calls)
+void records_write(struct mx_log_files *files, struct mcpx_calls *calls)
 {
     enum mcpx_record which;
     struct mcpx_slice line;
 
     while (calls && mcpx_calls_next_record(calls, &which, &line))
-        if (journal)
-            mx_journal_write(journal, which, line);
+        if (files)
+            mx_log_files_write(files, which, line);
 }

@@ -9,7 +9,7 @@
 #ifndef MCPX_BRIDGE_EDGE_LOOP_H
 #define MCPX_BRIDGE_EDGE_LOOP_H
 
-#include "lib/edge/journal.h"
+#include "lib/edge/log_files.h"
 #include "tools/common/connect.h"
 #include "tools/mcpx-bridge/output.h"
 #include "tools/mcpx-bridge/terms.h"
@@ -84,10 +84,10 @@ int renewal_start(struct renewal *renewal, const struct mcpx_client_config *conf
 void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_event *event);
 
 /**
- * Opens the files in which calls are written down, for mx_journal_close, NULL when terms (or none)
- * ask for none; and writes down what calls have left since the last time.
+ * Opens the files in which calls are written down, for mx_log_files_close, NULL when terms (or
+ * none) ask for none; and writes down what calls have left since the last time.
  */
-struct mx_journal *records_open(const struct bridge_terms *terms);
-void records_write(struct mx_journal *journal, struct mcpx_calls *calls);
+struct mx_log_files *records_open(const struct bridge_terms *terms);
+void records_write(struct mx_log_files *files, struct mcpx_calls *calls);
 
 #endif

@@ -12,7 +12,7 @@
 /* ---- the tools of a server ---- */
 
 /* Said once of each server: its list is read anew whenever it changes. */
-static void tell_doubts(struct expose *x, struct expose_shelf *shelf, struct mcpx_tools *tools)
+static void tell_doubts(struct expose *x, struct expose_items *shelf, struct mcpx_tools *tools)
 {
     mx_scoped_text doubts = {0};
     struct mcpx_slice rest;
@@ -24,7 +24,7 @@ static void tell_doubts(struct expose *x, struct expose_shelf *shelf, struct mcp
         expose_note_text(x, "%s: %s", expose_quoted(shelf->seat->id), bridge_cut(&rest, '\n'));
 }
 
-static struct mcpx_tools *read_tools(struct expose *x, struct expose_shelf *shelf)
+static struct mcpx_tools *read_tools(struct expose *x, struct expose_items *shelf)
 {
     struct mcpx_slice owner = mcpx_identity_of(shelf->seat ? shelf->seat->id : MCPX_SLICE(""));
     struct mcpx_tools *tools = mcpx_tools_new(x->config.terms->shelf, owner);
@@ -38,15 +38,16 @@ static struct mcpx_tools *read_tools(struct expose *x, struct expose_shelf *shel
 }
 
 /* A list that was never whole says nothing of what its server has. */
-static bool is_known(const struct expose_shelf *shelf)
+static bool is_known(const struct expose_items *shelf)
 {
-    return shelf->items.len || (shelf->seat->state == EXPOSE_SEAT_LISTED && !shelf->is_open);
+    return shelf->items.len ||
+           (shelf->seat->state == EXPOSE_PARTICIPANT_LISTED && !shelf->is_open);
 }
 
 /* Absent means two things: without route, that nobody has the tool, unless nobody can be asked. */
 static struct mcpx_tools *find_tools(struct expose *x, const struct expose_route *route)
 {
-    struct expose_shelf *shelf = route ? &route->seat->shelves[EXPOSE_TOOLS] : &x->no_tools;
+    struct expose_items *shelf = route ? &route->seat->shelves[EXPOSE_TOOLS] : &x->no_tools;
 
     if (!x->joined || (route && !is_known(shelf)))
         return NULL;
@@ -76,7 +77,7 @@ struct asker {
 static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *more)
 {
     struct asker *asker = context;
-    struct expose_thing thing = {asker->route->thing.participant, tool};
+    struct expose_item thing = {asker->route->thing.participant, tool};
     struct expose_kind kind;
 
     if (expose_find_stage(asker->x, MCPX_SLICE("tools/call"), &thing) != EXPOSE_REFUSED)

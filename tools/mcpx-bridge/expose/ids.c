@@ -17,7 +17,7 @@ struct translation {
 static bool translate_id(const struct translation *t, enum expose_space space,
                          struct mcpx_slice raw, struct mcpx_text *out)
 {
-    struct expose_thing thing = {.participant = t->participant};
+    struct expose_item thing = {.participant = t->participant};
     struct mcpx_slice other = {0};
     mx_scoped_text id = {0};
 
@@ -107,7 +107,7 @@ void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expos
     expose_names_renew(&x->ids, space, participant);
     if (mcpx_json_add_unescaped(&id, raw) && id.len)
         expose_names_put(&x->ids, space,
-                         &(struct expose_thing){participant, mcpx_text_view(&id)}, &shown);
+                         &(struct expose_item){participant, mcpx_text_view(&id)}, &shown);
 }
 
 void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
@@ -134,6 +134,6 @@ bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
 
     return mcpx_json_add_unescaped(&id, raw) &&
            expose_names_shown(&x->ids, space,
-                              &(struct expose_thing){participant, mcpx_text_view(&id)})
+                              &(struct expose_item){participant, mcpx_text_view(&id)})
                .text;
 }

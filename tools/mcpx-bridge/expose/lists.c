@@ -6,7 +6,7 @@
 #include "tools/mcpx-bridge/expose/state.h"
 
 /* Whether the client may use the thing, directly or by a proposal. */
-static bool is_shown(struct expose *x, enum expose_list list, const struct expose_thing *thing)
+static bool is_shown(struct expose *x, enum expose_list list, const struct expose_item *thing)
 {
     return expose_only_covers(
                x, thing->participant,
@@ -26,7 +26,7 @@ static void write_tool(struct mcpx_slice item, const struct mcpx_terms *terms,
 }
 
 /* `all`: those that are not shown as well, for their names. */
-static void write_items(struct expose *x, const struct expose_shelf *shelf, bool all,
+static void write_items(struct expose *x, const struct expose_items *shelf, bool all,
                         struct mcpx_text *out)
 {
     const struct expose_list_row *row = &expose_lists[shelf->list];
@@ -36,7 +36,7 @@ static void write_items(struct expose *x, const struct expose_shelf *shelf, bool
 
     x->names.pass = ++x->names.clock;
     MCPX_JSON_EACH(walk, mcpx_text_view(&shelf->items)) {
-        struct expose_thing thing = {.participant = shelf->seat->id};
+        struct expose_item thing = {.participant = shelf->seat->id};
         struct mcpx_slice shown;
 
         mcpx_text_reset(&own);
@@ -60,7 +60,7 @@ static void write_items(struct expose *x, const struct expose_shelf *shelf, bool
 }
 
 /* What was written is remembered, but for the comma before it. */
-static void write_shelf(struct expose *x, struct expose_shelf *shelf, struct mcpx_text *out)
+static void write_shelf(struct expose *x, struct expose_items *shelf, struct mcpx_text *out)
 {
     size_t start = out->len;
 
@@ -80,7 +80,7 @@ uint64_t expose_list_face(struct expose *x, enum expose_list list)
     uint64_t face = 1;
 
     EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        struct expose_shelf *shelf = &seat->shelves[list];
+        struct expose_items *shelf = &seat->shelves[list];
 
         mcpx_text_reset(&scratch);
         if (shelf->is_stale)
@@ -99,7 +99,7 @@ void expose_list_write(struct expose *x, enum expose_list list, struct mcpx_text
     x->told[list] = expose_list_face(x, list);
 }
 
-size_t expose_list_name(struct expose *x, const struct expose_shelf *shelf)
+size_t expose_list_name(struct expose *x, const struct expose_items *shelf)
 {
     mx_scoped_text unused = {0};
     size_t left_out = x->names.left_out;

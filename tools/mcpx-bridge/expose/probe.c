@@ -42,7 +42,7 @@ static bool is_candidate(struct expose *x, struct mcpx_slice participant)
  * Others wait for it now, but not all the time: whatever it asks them to wait for within
  * COLLECT_MS, they do so for EXPOSE_HOLD_MS at most.
  */
-static void be_patient(struct expose *x, struct expose_seat *seat)
+static void be_patient(struct expose *x, struct expose_participant *seat)
 {
     int64_t until = x->now.mono_ms + EXPOSE_PATIENCE_MS;
 
@@ -53,7 +53,7 @@ static void be_patient(struct expose *x, struct expose_seat *seat)
     seat->patience_ms = until;
 }
 
-static void ask_page(struct expose *x, struct expose_shelf *shelf, struct mcpx_slice cursor)
+static void ask_page(struct expose *x, struct expose_items *shelf, struct mcpx_slice cursor)
 {
     struct mcpx_text params = {0};
     struct bridge_call *call;
@@ -74,19 +74,19 @@ static void ask_page(struct expose *x, struct expose_shelf *shelf, struct mcpx_s
 }
 
 /* A participant that refuses "initialize" is hardly a server; asks for its tools to find out. */
-static void try_tools(struct expose *x, struct expose_seat *seat)
+static void try_tools(struct expose *x, struct expose_participant *seat)
 {
-    struct expose_shelf *shelf = &seat->shelves[EXPOSE_TOOLS];
+    struct expose_items *shelf = &seat->shelves[EXPOSE_TOOLS];
 
     seat->is_tried = true;
     if (!shelf->is_open)
         ask_page(x, shelf, (struct mcpx_slice){0});
     if (!shelf->is_open)
-        seat->state = EXPOSE_SEAT_MUTE;
+        seat->state = EXPOSE_PARTICIPANT_MUTE;
 }
 
 /* When a list may be read anew, whatever its participant announces. */
-static int64_t rested_ms(const struct expose *x, const struct expose_shelf *shelf)
+static int64_t rested_ms(const struct expose *x, const struct expose_items *shelf)
 {
     struct mcpx_slice owner = mcpx_identity_of(shelf->seat->id);
     int64_t paid = x->now.mono_ms + mx_buckets_wait_ms(&x->reading, owner, 1, x->now.mono_ms);
@@ -95,13 +95,13 @@ static int64_t rested_ms(const struct expose *x, const struct expose_shelf *shel
 }
 
 /* Is a list to be read, anew or at all, and not being read? */
-static bool is_due(const struct expose_shelf *shelf)
+static bool is_due(const struct expose_items *shelf)
 {
-    return shelf->again && !shelf->is_open && shelf->seat->state == EXPOSE_SEAT_LISTED;
+    return shelf->again && !shelf->is_open && shelf->seat->state == EXPOSE_PARTICIPANT_LISTED;
 }
 
 /* Reads what is due and has rested; the first time there was nothing to rest from. */
-static void ask_again(struct expose *x, struct expose_shelf *shelf)
+static void ask_again(struct expose *x, struct expose_items *shelf)
 {
     if (!is_due(shelf) || rested_ms(x, shelf) > x->now.mono_ms)
         return;
@@ -111,21 +111,21 @@ static void ask_again(struct expose *x, struct expose_shelf *shelf)
 }
 
 /* All lists from one on, or those of the capabilities it stated. */
-static void ask_lists(struct expose *x, struct expose_seat *seat, size_t first)
+static void ask_lists(struct expose *x, struct expose_participant *seat, size_t first)
 {
     bool stated = mcpx_json_get(mcpx_text_view(&seat->hello), "capabilities").text != NULL;
 
-    seat->state = EXPOSE_SEAT_LISTED;
+    seat->state = EXPOSE_PARTICIPANT_LISTED;
     seat->is_tried = false;
     for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
-        if (!stated || expose_seat_capability(seat, expose_lists[i].capability).text)
+        if (!stated || expose_participant_capability(seat, expose_lists[i].capability).text)
             seat->shelves[i].again = true;
     for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
         ask_again(x, &seat->shelves[i]);
     expose_watch_renew(x, seat->id);
 }
 
-static void ask_hello(struct expose *x, struct expose_seat *seat)
+static void ask_hello(struct expose *x, struct expose_participant *seat)
 {
     const struct mcpx_text *can = &x->client.capabilities, *info = &x->client.info;
     mx_scoped_text self = expose_self(x);
@@ -133,7 +133,7 @@ static void ask_hello(struct expose *x, struct expose_seat *seat)
         "{\"protocolVersion\":\"" EXPOSE_LEGACY "\",\"capabilities\":%s,\"clientInfo\":%s}",
         can->len ? can->text : "{}", info->len ? info : &self);
 
-    seat->state = EXPOSE_SEAT_ASKED;
+    seat->state = EXPOSE_PARTICIPANT_ASKED;
     seat->asked_ms = x->now.mono_ms;
     be_patient(x, seat);
     if (!expose_send_own(x, EXPOSE_FOR_HELLO, seat->id, "initialize", params))
@@ -142,7 +142,8 @@ static void ask_hello(struct expose *x, struct expose_seat *seat)
 
 /* ---- answers ---- */
 
-static void take_hello(struct expose *x, struct expose_seat *seat, const struct mcpx_rpc *rpc)
+static void take_hello(struct expose *x, struct expose_participant *seat,
+                       const struct mcpx_rpc *rpc)
 {
     mcpx_text_reset(&seat->hello);
     if (rpc->form != MCPX_RPC_RESULT) {
@@ -153,13 +154,13 @@ static void take_hello(struct expose *x, struct expose_seat *seat, const struct 
     expose_send_notice(x, seat->id, "notifications/initialized", (struct mcpx_text){0},
                        (struct mcpx_slice){0});
     ask_lists(x, seat, EXPOSE_TOOLS);
-    if (x->client.level.len && expose_seat_capability(seat, "logging").text)
+    if (x->client.level.len && expose_participant_capability(seat, "logging").text)
         expose_send_own(x, EXPOSE_FOR_NOBODY, seat->id, "logging/setLevel",
                         mx_formatted("%s", &x->client.level));
 }
 
 /* Said once, not each time it lists them. */
-static void name_items(struct expose *x, struct expose_shelf *shelf)
+static void name_items(struct expose *x, struct expose_items *shelf)
 {
     size_t left_out = expose_list_name(x, shelf);
 
@@ -171,7 +172,7 @@ static void name_items(struct expose *x, struct expose_shelf *shelf)
 }
 
 /* Likewise: what of it clients would not take. */
-static void tell_unfit(struct expose *x, struct expose_shelf *shelf,
+static void tell_unfit(struct expose *x, struct expose_items *shelf,
                        const struct expose_unfit *unfit)
 {
     if (unfit->count && !shelf->is_unfit)
@@ -184,7 +185,7 @@ static void tell_unfit(struct expose *x, struct expose_shelf *shelf,
 }
 
 /* The pages so far are forgotten, the list before stays. Said once. */
-static void give_list_up(struct expose *x, struct expose_shelf *shelf, const char *reason)
+static void give_list_up(struct expose *x, struct expose_items *shelf, const char *reason)
 {
     expose_catalog_drop(&x->catalog, shelf, false);
     if (!shelf->is_blamed)
@@ -195,9 +196,9 @@ static void give_list_up(struct expose *x, struct expose_shelf *shelf, const cha
 }
 
 /* The longest list of who holds most makes room; false when that is who needs it. */
-static bool give_way(struct expose *x, const struct expose_shelf *needy)
+static bool give_way(struct expose *x, const struct expose_items *needy)
 {
-    struct expose_shelf *shelf = expose_catalog_largest(&x->catalog);
+    struct expose_items *shelf = expose_catalog_largest(&x->catalog);
     bool is_open = shelf && shelf->is_open;
 
     if (!shelf ||
@@ -215,7 +216,7 @@ static bool give_way(struct expose *x, const struct expose_shelf *needy)
 }
 
 /* Why a page is not taken; NULL when nothing speaks against it. */
-static const char *find_room(struct expose *x, const struct expose_shelf *shelf, size_t bytes)
+static const char *find_room(struct expose *x, const struct expose_items *shelf, size_t bytes)
 {
     enum mx_sharing sharing;
 
@@ -229,7 +230,7 @@ static const char *find_room(struct expose *x, const struct expose_shelf *shelf,
     return sharing ? "all lists of the participant together are longer than 16 MiB" : NULL;
 }
 
-static void add_page(struct expose *x, struct expose_shelf *shelf, struct mcpx_slice result)
+static void add_page(struct expose *x, struct expose_items *shelf, struct mcpx_slice result)
 {
     struct mcpx_slice cursor = {0};
     struct expose_unfit unfit = {0};
@@ -250,7 +251,7 @@ static void add_page(struct expose *x, struct expose_shelf *shelf, struct mcpx_s
 }
 
 /* `error`: absent when no answer came. Nothing is said of who is no server or has no such list. */
-static void refuse_list(struct expose *x, struct expose_shelf *shelf, struct mcpx_slice error)
+static void refuse_list(struct expose *x, struct expose_items *shelf, struct mcpx_slice error)
 {
     bool is_server = shelf->seat->hello.len > 0;
     mx_scoped_text why = {0};
@@ -267,13 +268,13 @@ static void refuse_list(struct expose *x, struct expose_shelf *shelf, struct mcp
 }
 
 /* `rpc` NULL: no answer came, and nothing is known of who it is. */
-static void take_page(struct expose *x, struct expose_shelf *shelf, const struct mcpx_rpc *rpc)
+static void take_page(struct expose *x, struct expose_items *shelf, const struct mcpx_rpc *rpc)
 {
-    struct expose_seat *seat = shelf->seat;
+    struct expose_participant *seat = shelf->seat;
     bool is_list = rpc && rpc->form == MCPX_RPC_RESULT, tried = seat->is_tried;
 
     if (rpc || tried)
-        seat->state = is_list || !tried ? EXPOSE_SEAT_LISTED : EXPOSE_SEAT_MUTE;
+        seat->state = is_list || !tried ? EXPOSE_PARTICIPANT_LISTED : EXPOSE_PARTICIPANT_MUTE;
     if (rpc)
         mx_buckets_spend(&x->reading, mcpx_identity_of(seat->id),
                          rpc->result.len > PAGE_COST ? rpc->result.len : PAGE_COST,
@@ -292,7 +293,7 @@ static void take_page(struct expose *x, struct expose_shelf *shelf, const struct
 void expose_probe_end(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc,
                       bool was_refused)
 {
-    struct expose_seat *seat = expose_catalog_find(&x->catalog, call->who.id);
+    struct expose_participant *seat = expose_catalog_find(&x->catalog, call->who.id);
     bool is_hello = call->purpose == EXPOSE_FOR_HELLO;
     unsigned list = call->list;
 
@@ -304,7 +305,7 @@ void expose_probe_end(struct expose *x, struct bridge_call *call, const struct m
     else if (seat && was_refused) /* lists need no "initialize" before */
         ask_lists(x, seat, EXPOSE_TOOLS);
     else if (seat)
-        seat->state = EXPOSE_SEAT_MUTE;
+        seat->state = EXPOSE_PARTICIPANT_MUTE;
 }
 
 void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
@@ -326,14 +327,14 @@ static void look_around(struct expose *x)
     EXPOSE_EACH_SEAT(seat, &x->catalog)
         seat->is_here = false;
     for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++) {
-        struct expose_seat *seat = expose_catalog_find(&x->catalog, id);
+        struct expose_participant *seat = expose_catalog_find(&x->catalog, id);
 
         if (seat)
             seat->is_here = true;
     }
 }
 
-static void remove_seat(struct expose *x, struct expose_seat *seat)
+static void remove_seat(struct expose *x, struct expose_participant *seat)
 {
     expose_names_left(&x->names, seat->id);
     expose_names_left(&x->ids, seat->id);
@@ -362,7 +363,7 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
 
 void expose_probe_left(struct expose *x, struct mcpx_slice participant)
 {
-    struct expose_seat *seat = expose_catalog_find(&x->catalog, participant);
+    struct expose_participant *seat = expose_catalog_find(&x->catalog, participant);
 
     end_calls(x, participant);
     if (seat)
@@ -371,7 +372,7 @@ void expose_probe_left(struct expose *x, struct mcpx_slice participant)
 
 static void probe_one(struct expose *x, struct mcpx_slice participant, bool again)
 {
-    struct expose_seat *seat = expose_catalog_find(&x->catalog, participant);
+    struct expose_participant *seat = expose_catalog_find(&x->catalog, participant);
 
     if (!is_candidate(x, participant)) {
         if (seat)
@@ -391,7 +392,7 @@ void expose_probe_missing(struct expose *x)
 {
     look_around(x);
     for (size_t i = x->catalog.count; i-- > 0;) {
-        struct expose_seat *seat = x->catalog.seats[i];
+        struct expose_participant *seat = x->catalog.seats[i];
 
         if (!seat->is_here && seat->away_ms <= x->now.mono_ms)
             expose_probe_left(x, seat->id);
@@ -433,13 +434,13 @@ void expose_probe_rejoined(struct expose *x, bool again)
 void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
                           enum expose_list list)
 {
-    struct expose_seat *seat = expose_catalog_find(&x->catalog, participant);
+    struct expose_participant *seat = expose_catalog_find(&x->catalog, participant);
 
-    if (!seat || seat->state == EXPOSE_SEAT_ASKED)
+    if (!seat || seat->state == EXPOSE_PARTICIPANT_ASKED)
         return;
-    if (seat->state == EXPOSE_SEAT_MUTE && x->now.mono_ms - seat->asked_ms >= REST_MS)
+    if (seat->state == EXPOSE_PARTICIPANT_MUTE && x->now.mono_ms - seat->asked_ms >= REST_MS)
         ask_hello(x, seat);
-    if (seat->state != EXPOSE_SEAT_LISTED)
+    if (seat->state != EXPOSE_PARTICIPANT_LISTED)
         return;
     seat->shelves[list].again = true;
     seat->shelves[EXPOSE_TEMPLATES].again |= list == EXPOSE_RESOURCES;
@@ -454,12 +455,12 @@ void expose_probe_tick(struct expose *x)
             ask_again(x, &seat->shelves[i]);
 }
 
-int64_t expose_probe_deadline(const struct expose *x, const struct expose_seat *seat)
+int64_t expose_probe_deadline(const struct expose *x, const struct expose_participant *seat)
 {
     int64_t due = INT64_MAX;
 
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
-        const struct expose_shelf *shelf = &seat->shelves[i];
+        const struct expose_items *shelf = &seat->shelves[i];
         int64_t rested = is_due(shelf) ? rested_ms(x, shelf) : due;
 
         due = rested < due ? rested : due;

@@ -26,7 +26,7 @@ static void fail_unsent(struct expose *x, struct bridge_call *call, bool was_ask
 /* As request when we may, else as proposal when we may, else not at all. */
 static void start(struct expose *x, struct bridge_call *call)
 {
-    struct expose_thing thing = {call->who.id, call->context};
+    struct expose_item thing = {call->who.id, call->context};
     enum expose_stage stage = expose_find_stage(x, call->method, &thing);
 
     if (stage == EXPOSE_REFUSED) {
@@ -43,7 +43,7 @@ static void start(struct expose *x, struct bridge_call *call)
 static void add_distinct(struct expose *x, const struct expose_route *route,
                          struct mcpx_slice participant, struct mcpx_text *out)
 {
-    struct expose_thing thing = {participant, route->thing.own};
+    struct expose_item thing = {participant, route->thing.own};
     struct mcpx_slice shown = expose_names_shown(&x->names, route->space, &thing);
 
     if (shown.text)

@@ -28,7 +28,7 @@ static bool is_prompt(struct mcpx_slice ref)
  * The template with the longest beginning before its first expression wins; `best` is one more than
  * that. Only templates that are shown as they are: the others' URIs say whose they are.
  */
-static void fit_template(const struct expose *x, const struct expose_thing *template,
+static void fit_template(const struct expose *x, const struct expose_item *template,
                          struct mcpx_slice uri, struct expose_route *out, size_t *best)
 {
     struct mcpx_slice shown = expose_names_shown(&x->names, EXPOSE_URI_TEMPLATE, template);
@@ -39,7 +39,7 @@ static void fit_template(const struct expose *x, const struct expose_thing *temp
         return;
     fit = expose_uri_literal(template->own) + 1;
     if (fit > *best) {
-        out->thing = (struct expose_thing){template->participant, uri};
+        out->thing = (struct expose_item){template->participant, uri};
         out->rival = (struct mcpx_slice){0};
         *best = fit;
     } else if (fit == *best &&
@@ -59,7 +59,7 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri,
         MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items)) {
             mcpx_text_reset(&template);
             mcpx_json_add_unescaped(&template, mcpx_json_get(walk.value, "uriTemplate"));
-            fit_template(x, &(struct expose_thing){seat->id, mcpx_text_view(&template)}, uri,
+            fit_template(x, &(struct expose_item){seat->id, mcpx_text_view(&template)}, uri,
                          out, &best);
         }
     }
@@ -77,7 +77,7 @@ static size_t common_len(struct mcpx_slice a, struct mcpx_slice b)
 }
 
 /* The longest beginning that a URI shares with one this participant listed. */
-static size_t likeness(const struct expose_seat *seat, struct mcpx_slice uri)
+static size_t likeness(const struct expose_participant *seat, struct mcpx_slice uri)
 {
     static const enum expose_list lists[] = {EXPOSE_RESOURCES, EXPOSE_TEMPLATES};
     size_t best = 0;
@@ -96,8 +96,7 @@ static size_t likeness(const struct expose_seat *seat, struct mcpx_slice uri)
 
 /* Finds the participant whose resources share the longest beginning with this one: at least its
  * scheme, and more than anybody else's. */
-static bool by_likeness(const struct expose *x, struct mcpx_slice uri,
-                        struct expose_thing *out)
+static bool by_likeness(const struct expose *x, struct mcpx_slice uri, struct expose_item *out)
 {
     const char *colon = memchr(uri.text, ':', uri.len);
     size_t scheme = colon ? (size_t)(colon - uri.text) + 1 : uri.len;
@@ -111,7 +110,7 @@ static bool by_likeness(const struct expose *x, struct mcpx_slice uri,
             continue;
         alone = like > best;
         best = like;
-        *out = (struct expose_thing){seat->id, uri};
+        *out = (struct expose_item){seat->id, uri};
     }
     return alone;
 }
@@ -122,37 +121,38 @@ static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
     EXPOSE_EACH_SEAT(seat, &x->catalog) {
         if (!expose_uri_unwrap(&out->own, seat->id, uri))
             continue;
-        out->thing = (struct expose_thing){seat->id, mcpx_text_view(&out->own)};
+        out->thing = (struct expose_item){seat->id, mcpx_text_view(&out->own)};
         return true;
     }
     return false;
 }
 
 /* The only participant that is so. */
-static bool by_being_alone(const struct expose *x, bool (*is_so)(const struct expose_seat *),
-                           struct mcpx_slice own, struct expose_thing *out)
+static bool by_being_alone(const struct expose *x,
+                           bool (*is_so)(const struct expose_participant *),
+                           struct mcpx_slice own, struct expose_item *out)
 {
     size_t count = 0;
 
     EXPOSE_EACH_SEAT(seat, &x->catalog) {
         if (!is_so(seat))
             continue;
-        *out = (struct expose_thing){seat->id, own};
+        *out = (struct expose_item){seat->id, own};
         count++;
     }
     return count == 1;
 }
 
-static bool has_resources(const struct expose_seat *seat)
+static bool has_resources(const struct expose_participant *seat)
 {
     return seat->shelves[EXPOSE_RESOURCES].items.len ||
            seat->shelves[EXPOSE_TEMPLATES].items.len ||
-           expose_seat_capability(seat, "resources").text;
+           expose_participant_capability(seat, "resources").text;
 }
 
-static bool is_server(const struct expose_seat *seat)
+static bool is_server(const struct expose_participant *seat)
 {
-    return seat->state == EXPOSE_SEAT_LISTED && seat->hello.len;
+    return seat->state == EXPOSE_PARTICIPANT_LISTED && seat->hello.len;
 }
 
 /* A name of a list, or one that two have of their own. */

@@ -93,7 +93,7 @@ bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_sli
 }
 
 static bool may_send(struct expose *x, const char *type, struct mcpx_slice method,
-                     const struct expose_thing *thing)
+                     const struct expose_item *thing)
 {
     struct expose_kind kind;
     struct mcpx_question question = {.kind = &kind.kind,
@@ -107,13 +107,13 @@ static bool may_send(struct expose *x, const char *type, struct mcpx_slice metho
 
 static bool may_withdraw(struct expose *x, struct mcpx_slice participant)
 {
-    struct expose_thing nothing = {.participant = participant};
+    struct expose_item nothing = {.participant = participant};
 
     return may_send(x, "mcp/withdraw", (struct mcpx_slice){0}, &nothing);
 }
 
 enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
-                                    const struct expose_thing *thing)
+                                    const struct expose_item *thing)
 {
     if (may_send(x, "mcp/request", method, thing))
         return EXPOSE_REQUESTED;
@@ -198,7 +198,7 @@ struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpos
                                              .method = mcpx_slice_of(method),
                                              .params = mcpx_text_view(&params)};
     const char *member = mcpx_rpc_context_member(from.method);
-    struct expose_thing thing = {.participant = participant};
+    struct expose_item thing = {.participant = participant};
     mx_scoped_text context = {0};
 
     if (member)
@@ -235,7 +235,7 @@ static void send_message(struct expose *x, const char *type, struct mcpx_slice t
 void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
                         struct mcpx_text params, struct mcpx_slice about)
 {
-    struct expose_thing nothing = {.participant = participant};
+    struct expose_item nothing = {.participant = participant};
     struct mcpx_text payload = {0};
 
     if (may_send(x, "mcp/request", mcpx_slice_of(method), &nothing)) {

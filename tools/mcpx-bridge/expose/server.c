@@ -26,7 +26,7 @@ static bool is_list_missing(struct expose *x, enum expose_list list, struct mcpx
 
     *who = (struct mcpx_slice){0};
     EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        struct expose_shelf *shelf = &seat->shelves[list];
+        struct expose_items *shelf = &seat->shelves[list];
 
         is_known |= shelf->is_known;
         if (shelf->is_known || !seat->hello.len || !(shelf->is_blamed || shelf->is_open))
@@ -72,7 +72,7 @@ static bool set_level(struct expose *x, const struct expose_request *request)
     mcpx_text_reset(level);
     mcpx_text_slice(level, request->rpc->params);
     EXPOSE_EACH_SEAT(seat, &x->catalog)
-        if (expose_seat_capability(seat, "logging").text)
+        if (expose_participant_capability(seat, "logging").text)
             expose_send_own(x, EXPOSE_FOR_NOBODY, seat->id, "logging/setLevel",
                             mx_formatted("%s", level));
     return answer_empty(x, request);
@@ -93,7 +93,7 @@ static const char *const versions[] = {EXPOSE_LEGACY, "2025-06-18", "2025-03-26"
 static bool some_can(const struct expose *x, const char *capability, const char *member)
 {
     EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        struct mcpx_slice value = expose_seat_capability(seat, capability);
+        struct mcpx_slice value = expose_participant_capability(seat, capability);
 
         if (member)
             value = mcpx_json_get(value, member);

@@ -6,9 +6,9 @@
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
-static bool is_open(const struct expose_seat *seat, int list)
+static bool is_open(const struct expose_participant *seat, int list)
 {
-    if (seat->state == EXPOSE_SEAT_ASKED)
+    if (seat->state == EXPOSE_PARTICIPANT_ASKED)
         return true;
     for (int i = 0; i < EXPOSE_LIST_COUNT; i++)
         if ((list < 0 || i == list) && seat->shelves[i].is_open)
@@ -75,8 +75,8 @@ void expose_settle_tick(struct expose *x)
 
     EXPOSE_EACH_SEAT(seat, &x->catalog) {
         overdue |= seat->away_ms && seat->away_ms <= x->now.mono_ms;
-        if (seat->state == EXPOSE_SEAT_ASKED && seat->patience_ms <= x->now.mono_ms)
-            seat->state = EXPOSE_SEAT_MUTE;
+        if (seat->state == EXPOSE_PARTICIPANT_ASKED && seat->patience_ms <= x->now.mono_ms)
+            seat->state = EXPOSE_PARTICIPANT_MUTE;
     }
     if (overdue && x->joined)
         expose_probe_missing(x);

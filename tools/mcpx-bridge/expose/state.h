@@ -79,7 +79,7 @@ struct expose {
     struct expose_client client;
     struct bridge_calls held; /* lines of the client that wait for the topic's servers */
     struct bridge_doors doors;
-    struct expose_shelf no_tools; /* of nobody */
+    struct expose_items no_tools; /* of nobody */
     struct bridge_calls asks;     /* of servers */
     /* Answers of ours that nobody here has given, per participant. */
     struct mx_buckets answered;
@@ -242,8 +242,8 @@ int64_t expose_calls_deadline(const struct expose *x);
  * params   with its own name
  */
 struct expose_route {
-    struct expose_thing thing;
-    struct expose_seat *seat;
+    struct expose_item thing;
+    struct expose_participant *seat;
     struct mcpx_slice rival;
     enum expose_space space;
     struct mcpx_text name, own, params;
@@ -376,7 +376,7 @@ void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
 
 /** Reads lists that changed and have rested; and when that is due for a participant. */
 void expose_probe_tick(struct expose *x);
-int64_t expose_probe_deadline(const struct expose *x, const struct expose_seat *seat);
+int64_t expose_probe_deadline(const struct expose *x, const struct expose_participant *seat);
 
 /** Ends a call for the catalogue. `rpc`: its answer; NULL: none came, or the router refused it. */
 void expose_probe_end(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc,
@@ -404,7 +404,7 @@ uint64_t expose_list_face(struct expose *x, enum expose_list list);
  * Gives names to the items of a list, shown or not: a client may call what it listed another time,
  * and a grant that comes later changes no names. Returns how many got none: there are too many.
  */
-size_t expose_list_name(struct expose *x, const struct expose_shelf *shelf);
+size_t expose_list_name(struct expose *x, const struct expose_items *shelf);
 
 /* ---- messages to the topic, and what of it is shown. ---- */
 
@@ -420,7 +420,7 @@ bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_sli
 
 /** How we may send a call about this thing: REQUESTED, else PROPOSED, else REFUSED. */
 enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
-                                    const struct expose_thing *thing);
+                                    const struct expose_item *thing);
 
 /** Sends a call as request, or as proposal when its stage is PROPOSED. */
 void expose_send_call(struct expose *x, const struct bridge_call *call);

@@ -98,8 +98,8 @@ enum guard_verdict guard_judge_message(struct guard_judge *judge, struct mcpx_sl
 
 /* ---- a connection ---- */
 
-/** Settings of a passage. */
-struct guard_passage_config {
+/** Settings of a connection. */
+struct guard_connection_config {
     /* The agent's open requests, of all its connections; borrowed. */
     struct guard_asked *asked;
     /* Longest message from the router that is held back to be judged, in bytes. */
@@ -129,9 +129,9 @@ enum guard_phase {
     GUARD_REST
 };
 
-/** A passage. */
-struct guard_passage {
-    struct guard_passage_config config;
+/** A connection. */
+struct guard_connection {
+    struct guard_connection_config config;
     enum guard_phase phase;
     /* Bytes to write to either side. The caller empties them. */
     struct mcpx_text to_agent, to_router;
@@ -149,37 +149,38 @@ struct guard_passage {
     struct mcpx_text head;    /* the part of the router's answer that has come */
 };
 
-/** Makes a passage before its first byte. */
-struct guard_passage *guard_passage_new(const struct guard_passage_config *config);
-void guard_passage_free(struct guard_passage *passage);
+/** Makes a connection before its first byte. */
+struct guard_connection *guard_connection_new(const struct guard_connection_config *config);
+void guard_connection_free(struct guard_connection *connection);
 
 /**
  * Bytes came from the agent. They pass unchanged, with two exceptions. Until the router has
  * welcomed the agent, only the request's head passes, because the judge needs the agent's id.
  * And a connection carries one request, as at the router.
  */
-void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice bytes);
+void guard_connection_from_agent(struct guard_connection *connection, struct mcpx_slice bytes);
 
 /**
  * Bytes came from the router. The answer's head passes unchanged; after it, frames pass message by
  * message as they came, or not at all; without frames everything passes.
  */
-void guard_passage_from_router(struct guard_passage *passage, struct mcpx_slice bytes);
+void guard_connection_from_router(struct guard_connection *connection,
+                                  struct mcpx_slice bytes);
 
 /**
  * False when enough bytes of the agent are kept: the caller then reads no more from it. Some are
  * read even while they can only be kept, because this shows the end of the agent's side.
  */
-bool guard_passage_wants_agent(const struct guard_passage *passage);
+bool guard_connection_wants_agent(const struct guard_connection *connection);
 
 /** True until the agent is welcomed or, without frames, answered. The caller limits this time. */
-bool guard_passage_is_waiting(const struct guard_passage *passage);
+bool guard_connection_is_waiting(const struct guard_connection *connection);
 
 /** True while the connection would be useless if the agent's side ended now. */
-bool guard_passage_needs_agent(const struct guard_passage *passage);
+bool guard_connection_needs_agent(const struct guard_connection *connection);
 
-/** Ends a passage that has waited too long, and answers the agent if it has no answer yet. */
-void guard_passage_give_up(struct guard_passage *passage);
+/** Ends a connection that has waited too long, and answers the agent if it has no answer yet. */
+void guard_connection_give_up(struct guard_connection *connection);
 
 /* ---- addresses of the command line ---- */
 

@@ -50,10 +50,10 @@ const char *chain_state_name(enum chain_state state)
     return state_names[state];
 }
 
-bool chain_is_open(const struct ledger *ledger, const struct entry *entry)
+bool chain_is_open(const struct snapshot *snapshot, const struct entry *entry)
 {
     /* Such an envelope begins a chain of its own. */
-    MX_SCOPED(chain_fini) struct chain chain = chain_below(ledger, entry);
+    MX_SCOPED(chain_fini) struct chain chain = chain_below(snapshot, entry);
 
     return chain.state == CHAIN_OPEN;
 }
@@ -184,7 +184,7 @@ static size_t first_after(struct entry *const *about, size_t count, size_t index
 }
 
 /* Only later envelopes are followed, so there are no cycles. */
-static void add_tree(const struct ledger *ledger, struct chain *chain,
+static void add_tree(const struct snapshot *snapshot, struct chain *chain,
                      const struct entry *root, size_t depth_max)
 {
     /* The children that are not added yet, for each step on the way down. */
@@ -194,7 +194,8 @@ static void add_tree(const struct ledger *ledger, struct chain *chain,
     add_step(chain, root, 0);
     for (;;) {
         size_t count, next;
-        struct entry *const *about = ledger_about(ledger, chain->steps[at].entry->id, &count);
+        struct entry *const *about =
+            snapshot_about(snapshot, chain->steps[at].entry->id, &count);
 
         if (chain->steps[at].depth == depth_max)
             count = 0;
@@ -250,33 +251,33 @@ static enum chain_state state_of(const struct chain *chain, int64_t now_ms)
     return state;
 }
 
-static struct chain build(const struct ledger *ledger, const struct entry *entry,
+static struct chain build(const struct snapshot *snapshot, const struct entry *entry,
                           size_t depth_max)
 {
     struct chain chain = {.count = 0};
 
-    add_tree(ledger, &chain, entry, depth_max);
-    chain.state = state_of(&chain, ledger->now_ms);
+    add_tree(snapshot, &chain, entry, depth_max);
+    chain.state = state_of(&chain, snapshot->now_ms);
     chain.incomplete =
-        entry->correlation_id.len > 0 && !ledger_get(ledger, entry->correlation_id);
+        entry->correlation_id.len > 0 && !snapshot_get(snapshot, entry->correlation_id);
     return chain;
 }
 
-struct chain chain_below(const struct ledger *ledger, const struct entry *entry)
+struct chain chain_below(const struct snapshot *snapshot, const struct entry *entry)
 {
-    return build(ledger, entry, STATE_DEPTH);
+    return build(snapshot, entry, STATE_DEPTH);
 }
 
-struct chain chain_of(const struct ledger *ledger, const struct entry *entry)
+struct chain chain_of(const struct snapshot *snapshot, const struct entry *entry)
 {
     while (entry->correlation_id.len > 0) {
-        const struct entry *above = ledger_get(ledger, entry->correlation_id);
+        const struct entry *above = snapshot_get(snapshot, entry->correlation_id);
 
         if (!above || above->index >= entry->index)
             break;
         entry = above;
     }
-    return build(ledger, entry, SIZE_MAX);
+    return build(snapshot, entry, SIZE_MAX);
 }
 
 void proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1])
@@ -324,12 +325,12 @@ static void add_sameness(struct mcpx_text *out, enum chain_sameness same, bool c
     paint_end(out, PAINT_BAD, colour);
 }
 
-static void write_step(struct mcpx_text *out, const struct ledger *ledger,
+static void write_step(struct mcpx_text *out, const struct snapshot *snapshot,
                        const struct chain_step *step, bool colour)
 {
     for (size_t i = 0; i < step->depth && i < INDENT_MAX; i++)
         mcpx_text_puts(out, "  ");
-    text_format(out, "%s  ", ledger_brief(ledger, step->entry, BRIEF));
+    text_format(out, "%s  ", snapshot_brief(snapshot, step->entry, BRIEF));
     add_when(out, step);
     mcpx_text_puts(out, "  ");
     paint_begin(out, paints[step->role], colour);
@@ -346,13 +347,13 @@ static void write_step(struct mcpx_text *out, const struct ledger *ledger,
     mcpx_text_puts(out, "\n");
 }
 
-void chain_write(struct mcpx_text *out, const struct ledger *ledger, const struct chain *chain,
-                 bool colour)
+void chain_write(struct mcpx_text *out, const struct snapshot *snapshot,
+                 const struct chain *chain, bool colour)
 {
     if (chain->incomplete)
         mcpx_text_puts(out, "(it is about an envelope that is no longer retained)\n");
     for (size_t i = 0; i < chain->count; i++)
-        write_step(out, ledger, &chain->steps[i], colour);
+        write_step(out, snapshot, &chain->steps[i], colour);
     mx_format(out, "state: %s\n", chain_state_name(chain->state));
 }
 

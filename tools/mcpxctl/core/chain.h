@@ -4,7 +4,7 @@
 #ifndef MCPXCTL_CHAIN_H
 #define MCPXCTL_CHAIN_H
 
-#include "tools/mcpxctl/core/ledger.h"
+#include "tools/mcpxctl/core/snapshot.h"
 #include <mcpx/text.h>
 
 /**
@@ -83,14 +83,14 @@ struct chain {
  * correlation_id up, as far as envelopes are retained; an envelope about itself or about a
  * later one ends the way up. From there all envelopes about it are added.
  *
- * Gives it; it lends entries of the ledger.
+ * Gives it; it lends entries of the snapshot.
  */
-struct chain chain_of(const struct ledger *ledger, const struct entry *entry);
+struct chain chain_of(const struct snapshot *snapshot, const struct entry *entry);
 
 /**
  * The same without the way up, and only two levels down, which decide the state.
  */
-struct chain chain_below(const struct ledger *ledger, const struct entry *entry);
+struct chain chain_below(const struct snapshot *snapshot, const struct entry *entry);
 
 /**
  * When the proposer of a proposal gives up, in ms since 1970: INT64_MAX when it names no time, 0
@@ -99,7 +99,7 @@ struct chain chain_below(const struct ledger *ledger, const struct entry *entry)
 int64_t chain_expires_ms(const struct entry *proposal);
 
 /** Does a proposal wait for a decision? */
-bool chain_is_open(const struct ledger *ledger, const struct entry *entry);
+bool chain_is_open(const struct snapshot *snapshot, const struct entry *entry);
 
 /** Half of a SHA-256 in hexadecimal: nobody finds two proposals that share it. */
 enum { PROPOSAL_DIGEST_LEN = 32 };
@@ -120,8 +120,8 @@ void chain_fini(struct chain *chain);
  * that envelope, role, from and to, kind, and whether a fulfilment is what was proposed. The
  * last line has the state.
  */
-void chain_write(struct mcpx_text *out, const struct ledger *ledger, const struct chain *chain,
-                 bool colour);
+void chain_write(struct mcpx_text *out, const struct snapshot *snapshot,
+                 const struct chain *chain, bool colour);
 
 /**
  * Appends a JSON object per line and step: role, state (of the chain, first step only), id,

@@ -11,7 +11,7 @@
 #include "tools/mcpxctl/core/fetch.h"
 
 #include "lib/base/digits.h"
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/live.h"
@@ -158,21 +158,21 @@ int fetch_each(const struct connection *where, const struct fetch_order *order)
     return status;
 }
 
-static void add_to_ledger(void *context, struct entry *entry)
+static void add_to_snapshot(void *context, struct entry *entry)
 {
-    ledger_add(context, entry);
+    snapshot_add(context, entry);
 }
 
-int fetch_history(const struct connection *where, size_t limit, struct ledger *out)
+int fetch_history(const struct connection *where, size_t limit, struct snapshot *out)
 {
     int status = fetch_each(
-        where, &(struct fetch_order){limit, INT64_MAX, PAGES_BYTES_MAX, add_to_ledger, out});
+        where, &(struct fetch_order){limit, INT64_MAX, PAGES_BYTES_MAX, add_to_snapshot, out});
 
     if (status != STATUS_OK)
         return status;
-    ledger_reverse(out);
+    snapshot_reverse(out);
     out->now_ms = mx_clock_now().wall_ms;
-    ledger_seal(out);
+    snapshot_seal(out);
     return STATUS_OK;
 }
 
@@ -184,11 +184,11 @@ static int complain_of_absence(const struct connection *where, struct mcpx_slice
                    where->client.topic);
 }
 
-int fetch_find(const struct connection *where, const struct ledger *ledger, const char *word,
-               const struct entry **out)
+int fetch_find(const struct connection *where, const struct snapshot *snapshot,
+               const char *word, const struct entry **out)
 {
     struct mcpx_slice beginning = mcpx_slice_of(word);
-    enum mcpx_err err = ledger_find(ledger, beginning, out);
+    enum mcpx_err err = snapshot_find(snapshot, beginning, out);
 
     if (!err)
         return STATUS_OK;
@@ -216,14 +216,14 @@ bool proposal_word_is_bound(const char *word)
 }
 
 /* Among those whose id begins so, the one with the digest: no other is ever taken for it. */
-static int find_bound(const struct connection *where, const struct ledger *ledger,
+static int find_bound(const struct connection *where, const struct snapshot *snapshot,
                       const char *word, const struct entry **out)
 {
     const char *digest = digest_of(word);
     struct mcpx_slice id = {word, (size_t)(digest - 1 - word)};
     char hash[PROPOSAL_DIGEST_LEN + 1];
     size_t count;
-    struct entry *const *entries = ledger_beginning(ledger, id, &count);
+    struct entry *const *entries = snapshot_beginning(snapshot, id, &count);
 
     for (size_t i = 0; i < count; i++) {
         proposal_digest(entries[i], hash);
@@ -239,21 +239,21 @@ static int find_bound(const struct connection *where, const struct ledger *ledge
                    "mcpxctl proposals lists what waits now");
 }
 
-int proposal_find(const struct connection *where, const char *word, struct ledger *ledger,
+int proposal_find(const struct connection *where, const char *word, struct snapshot *snapshot,
                   const struct entry **out)
 {
     MX_SCOPED(chain_fini) struct chain chain = {.count = 0};
-    int status = fetch_history(where, SIZE_MAX, ledger);
+    int status = fetch_history(where, SIZE_MAX, snapshot);
 
     if (status == STATUS_OK && proposal_word_is_bound(word))
-        status = find_bound(where, ledger, word, out);
+        status = find_bound(where, snapshot, word, out);
     else if (status == STATUS_OK)
-        status = fetch_find(where, ledger, word, out);
+        status = fetch_find(where, snapshot, word, out);
     if (status != STATUS_OK)
         return status;
     if (!entry_is(*out, "mcp/proposal"))
         return fail_of(STATUS_USAGE, (*out)->id, " is no proposal");
-    chain = chain_below(ledger, *out);
+    chain = chain_below(snapshot, *out);
     if (chain.state != CHAIN_OPEN)
         return fail_of(STATUS_FAILED, (*out)->id,
                        " is no longer open (%s); mcpxctl chain tells the story",

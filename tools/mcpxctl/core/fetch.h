@@ -5,7 +5,7 @@
 #define MCPXCTL_FETCH_H
 
 #include "tools/common/connect.h"
-#include "tools/mcpxctl/core/ledger.h"
+#include "tools/mcpxctl/core/snapshot.h"
 
 /** Most bytes of pages that are kept. */
 enum { PAGES_BYTES_MAX = 256 << 20 };
@@ -52,22 +52,22 @@ struct fetch_order {
 int fetch_each(const struct connection *where, const struct fetch_order *order);
 
 /**
- * Fetches the newest retained envelopes of the topic, page by page, oldest first in the ledger,
+ * Fetches the newest retained envelopes of the topic, page by page, oldest first in the snapshot,
  * which is sealed. Fails at the bounds of pages_follow, with PAGES_BYTES_MAX.
  *
  * limit   most envelopes; SIZE_MAX = all that are retained
- * out     empty; ledger_fini in every case
+ * out     empty; snapshot_fini in every case
  *
  * Returns STATUS_OK or an exit code, having complained.
  */
-int fetch_history(const struct connection *where, size_t limit, struct ledger *out);
+int fetch_history(const struct connection *where, size_t limit, struct snapshot *out);
 
 /**
  * Finds the envelope that a word on the command line means, complaining when there is none or
  * when there are several. Returns STATUS_OK, STATUS_ABSENT or STATUS_USAGE.
  */
-int fetch_find(const struct connection *where, const struct ledger *ledger, const char *word,
-               const struct entry **out);
+int fetch_find(const struct connection *where, const struct snapshot *snapshot,
+               const char *word, const struct entry **out);
 
 /** True for ID@DIGEST, as proposals are listed. */
 bool proposal_word_is_bound(const char *word);
@@ -77,12 +77,12 @@ bool proposal_word_is_bound(const char *word);
  * already is complained about; one that lies is found, so that it can be rejected.
  *
  * word     an id or its beginning; with @DIGEST behind it, only the proposal that has that digest
- * ledger   empty; holds the proposal; ledger_fini in every case
+ * snapshot   empty; holds the proposal; snapshot_fini in every case
  *
  * Returns STATUS_OK; STATUS_ABSENT; STATUS_FAILED when it is decided, or another one stands in its
  * place; STATUS_USAGE when it is no proposal; or the exit code of what went wrong.
  */
-int proposal_find(const struct connection *where, const char *word, struct ledger *ledger,
+int proposal_find(const struct connection *where, const char *word, struct snapshot *snapshot,
                   const struct entry **out);
 
 #endif

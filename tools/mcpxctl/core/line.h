@@ -7,7 +7,7 @@
 #include "lib/protocol/pattern.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/core/ledger.h"
+#include "tools/mcpxctl/core/snapshot.h"
 
 #include <mcpx/envelope.h>
 

@@ -4,7 +4,7 @@
  */
 #include "tools/mcpxctl/core/live.h"
 
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 

@@ -13,7 +13,7 @@
  */
 #include "tools/mcpxctl/core/verbs.h"
 
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 #include "lib/json/scan.h"
 #include "router/policy/config/config.h"
 #include "tools/common/command.h"

@@ -60,7 +60,7 @@ enum http_stage { HTTP_HEAD, HTTP_BODY, HTTP_WAITING, HTTP_ANSWERING, HTTP_LEAVI
 struct http_client {
     struct expose_http *http;
     struct mx_stream stream;
-    struct mx_alarm *quiet; /* rings when it owed something for too long, or is to be freed */
+    struct mx_timer *quiet; /* rings when it owed something for too long, or is to be freed */
     int64_t touched_ms;
     struct sockaddr_storage address; /* the client's, without its port */
     enum http_stage stage;

@@ -11,7 +11,7 @@
  */
 #include "tools/mcpx-bridge/expose/edge/http.h"
 
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
@@ -37,7 +37,7 @@ static const struct mx_http_fault too_long = {413, "the body is longer than this
 static void touch(struct http_client *client)
 {
     client->touched_ms = mx_clock_now().mono_ms;
-    mx_alarm_set(client->quiet, QUIET_MS);
+    mx_timer_set(client->quiet, QUIET_MS);
 }
 
 static void let_go(struct http_client *client)
@@ -58,7 +58,7 @@ void http_client_cut(struct http_client *client)
     while (http->clients[at] != client)
         at++;
     http->clients[at] = http->clients[--http->count];
-    mx_alarm_set(client->quiet, 0);
+    mx_timer_set(client->quiet, 0);
     mx_stream_close(&client->stream);
     if (client->stage != HTTP_WAITING || !client->number)
         return;
@@ -225,7 +225,7 @@ static void hand_on(struct http_client *client, struct mcpx_slice body)
 static void end_body(struct http_client *client)
 {
     client->stage = HTTP_WAITING;
-    mx_alarm_stop(client->quiet);
+    mx_timer_stop(client->quiet);
     let_go(client);
     hand_on(client, mcpx_text_view(&client->body));
     mcpx_text_fini(&client->body);
@@ -388,7 +388,7 @@ static void on_quiet(void *user)
         http_client_cut(client);
         return;
     }
-    mx_alarm_free(client->quiet);
+    mx_timer_free(client->quiet);
     mcpx_text_fini(&client->in);
     mcpx_text_fini(&client->body);
     mcpx_text_fini(&client->id);
@@ -417,7 +417,7 @@ void http_client_accept(struct expose_http *http)
     struct http_client *client = calloc(1, sizeof *client);
 
     client->http = http;
-    client->quiet = mx_alarm_new(http->door.loop, on_quiet, client);
+    client->quiet = mx_timer_new(http->door.loop, on_quiet, client);
     mx_stream_init(&client->stream, http->door.loop, &calls, client);
     http->clients[http->count++] = client;
     touch(client);

@@ -7,7 +7,7 @@
 #include "tools/mcpx-bridge/verbs.h"
 
 #include "lib/base/ident.h"
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/expose/edge/http.h"
@@ -43,7 +43,7 @@ struct edge {
     struct expose_http *http;
     struct expose *expose;
     struct renewal renewal;
-    struct mx_journal *journal;
+    struct mx_log_files *files;
     int64_t leave_ms; /* mono_ms at which to leave; INT64_MAX = not yet */
     char nonce[13];
     bool leaving;
@@ -109,7 +109,7 @@ static void act_on_all(struct edge *edge)
 {
     const struct bridge_action *action;
 
-    records_write(edge->journal, expose_calls(edge->expose));
+    records_write(edge->files, expose_calls(edge->expose));
     while ((action = expose_next(edge->expose)) != NULL) {
         struct bridge_outcome outcome = {0};
 
@@ -121,7 +121,7 @@ static void act_on_all(struct edge *edge)
             loop_act(edge->renewal.client, action, &outcome);
         memory_checked(outcome.err);
         expose_done(edge->expose, &outcome, mx_clock_now());
-        records_write(edge->journal, expose_calls(edge->expose));
+        records_write(edge->files, expose_calls(edge->expose));
     }
 }
 
@@ -341,7 +341,7 @@ static void stop(struct edge *edge)
     struct mcpx_client *client = edge->renewal.client;
 
     edge->renewal.client = NULL;
-    mx_journal_close(edge->journal);
+    mx_log_files_close(edge->files);
     expose_free(edge->expose);
     mcpx_client_free(client);
     expose_http_end(edge->http);
@@ -373,7 +373,7 @@ static int run(struct edge *edge)
         return fail_with(STATUS_FAILED, "cannot have an event loop");
     loop_handles_start(&edge->handles, &edge->loop, on_signal, edge);
     start_core(edge);
-    edge->journal = records_open(edge->config.terms);
+    edge->files = records_open(edge->config.terms);
     status = start_client(edge);
     if (status == STATUS_OK)
         status = start_door(edge);

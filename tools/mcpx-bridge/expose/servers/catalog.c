@@ -46,8 +46,8 @@ static size_t place(const struct expose_catalog *catalog, struct mcpx_slice part
     return low;
 }
 
-struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
-                                        struct mcpx_slice participant)
+struct expose_participant *expose_catalog_find(const struct expose_catalog *catalog,
+                                               struct mcpx_slice participant)
 {
     size_t at = place(catalog, participant);
 
@@ -56,12 +56,12 @@ struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
     return catalog->seats[at];
 }
 
-struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
-                                       struct mcpx_slice participant)
+struct expose_participant *expose_catalog_add(struct expose_catalog *catalog,
+                                              struct mcpx_slice participant)
 {
     size_t at = place(catalog, participant);
     char *behind;
-    struct expose_seat *seat = bridge_room(sizeof *seat, participant.len, &behind);
+    struct expose_participant *seat = bridge_room(sizeof *seat, participant.len, &behind);
 
     seat->id = mx_keep(&behind, participant);
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
@@ -69,7 +69,7 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
         seat->shelves[i].list = (enum expose_list)i;
     }
     mx_make_room(&catalog->seats, catalog->count, &catalog->size,
-                 sizeof(struct expose_seat *));
+                 sizeof(struct expose_participant *));
     memmove(catalog->seats + at + 1, catalog->seats + at,
             (catalog->count - at) * sizeof *catalog->seats);
     catalog->seats[at] = seat;
@@ -79,12 +79,12 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
 
 /* ---- bytes ---- */
 
-static struct mcpx_slice owner_of(const struct expose_shelf *shelf)
+static struct mcpx_slice owner_of(const struct expose_items *shelf)
 {
     return mcpx_identity_of(shelf->seat->id);
 }
 
-static void account(struct expose_catalog *catalog, struct expose_shelf *shelf)
+static void account(struct expose_catalog *catalog, struct expose_items *shelf)
 {
     size_t items = shelf->items.len, pages = shelf->pages.len;
     size_t now = items > pages ? items : pages, before = shelf->held;
@@ -97,21 +97,21 @@ static void account(struct expose_catalog *catalog, struct expose_shelf *shelf)
 }
 
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
-                                   const struct expose_shelf *shelf, size_t bytes)
+                                   const struct expose_items *shelf, size_t bytes)
 {
     size_t wanted = shelf->pages.len + bytes, held = shelf->held;
 
     return mx_holders_ask(&catalog->lists, owner_of(shelf), wanted > held ? wanted - held : 0);
 }
 
-struct expose_shelf *expose_catalog_largest(const struct expose_catalog *catalog)
+struct expose_items *expose_catalog_largest(const struct expose_catalog *catalog)
 {
     struct mcpx_slice owner = mx_holders_largest(&catalog->lists);
-    struct expose_shelf *largest = NULL;
+    struct expose_items *largest = NULL;
 
     EXPOSE_EACH_SEAT(seat, catalog)
         for (size_t i = 0; owner.len && i < EXPOSE_LIST_COUNT; i++) {
-            struct expose_shelf *shelf = &seat->shelves[i];
+            struct expose_items *shelf = &seat->shelves[i];
 
             if (mcpx_slice_equal(owner_of(shelf), owner) &&
                 (!largest || shelf->held > largest->held))
@@ -120,7 +120,7 @@ struct expose_shelf *expose_catalog_largest(const struct expose_catalog *catalog
     return largest;
 }
 
-void expose_catalog_drop(struct expose_catalog *catalog, struct expose_shelf *shelf,
+void expose_catalog_drop(struct expose_catalog *catalog, struct expose_items *shelf,
                          bool whole)
 {
     mcpx_text_fini(&shelf->pages);
@@ -137,7 +137,7 @@ void expose_catalog_drop(struct expose_catalog *catalog, struct expose_shelf *sh
 }
 
 /* The pages are the list from here on. */
-static void turn_whole(struct expose_catalog *catalog, struct expose_shelf *shelf)
+static void turn_whole(struct expose_catalog *catalog, struct expose_items *shelf)
 {
     struct mcpx_text pages = shelf->pages;
 
@@ -270,7 +270,7 @@ static void add_fit(enum expose_list list, struct mcpx_slice item, struct mcpx_t
 /* ---- pages ---- */
 
 /* Brent's way to see a circle: one cursor is remembered, another one at each power of two. */
-static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_shelf *shelf,
+static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_items *shelf,
                            struct mcpx_slice cursor)
 {
     uint64_t hash = mx_map_hash(catalog->lists.key, cursor);
@@ -282,7 +282,7 @@ static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_s
     return is_last;
 }
 
-bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_shelf *shelf,
+bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_items *shelf,
                              struct mcpx_slice result, struct expose_unfit *unfit,
                              struct mcpx_slice *cursor)
 {
@@ -306,7 +306,7 @@ bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_shelf
     return true;
 }
 
-void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat)
+void expose_catalog_remove(struct expose_catalog *catalog, struct expose_participant *seat)
 {
     size_t at = place(catalog, seat->id);
 
@@ -319,7 +319,8 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
     free(seat);
 }
 
-struct mcpx_slice expose_seat_capability(const struct expose_seat *seat, const char *name)
+struct mcpx_slice expose_participant_capability(const struct expose_participant *seat,
+                                                const char *name)
 {
     struct mcpx_slice capabilities =
         mcpx_json_get(mcpx_text_view(&seat->hello), "capabilities");

@@ -40,7 +40,11 @@ extern const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT];
  *   MUTE     it did not answer in time, or refused everything: it is no server until it sends
  *            something
  */
-enum expose_seat_state { EXPOSE_SEAT_ASKED, EXPOSE_SEAT_LISTED, EXPOSE_SEAT_MUTE };
+enum expose_participant_state {
+    EXPOSE_PARTICIPANT_ASKED,
+    EXPOSE_PARTICIPANT_LISTED,
+    EXPOSE_PARTICIPANT_MUTE
+};
 
 /**
  * Bytes of the lists of one participant, all its instances together, and of all participants. Of a
@@ -49,8 +53,8 @@ enum expose_seat_state { EXPOSE_SEAT_ASKED, EXPOSE_SEAT_LISTED, EXPOSE_SEAT_MUTE
 enum { EXPOSE_LISTS_CAP = 16 << 20, EXPOSE_LISTS_TOTAL = 64 << 20 };
 
 /** One list of one participant: the pages that are being collected, and the last whole one. */
-struct expose_shelf {
-    struct expose_seat *seat; /* whose */
+struct expose_items {
+    struct expose_participant *seat; /* whose */
     enum expose_list list;
     struct mcpx_text items; /* a JSON array; empty when there is none */
     struct mcpx_text pages; /* the same, not complete yet */
@@ -72,9 +76,9 @@ struct expose_shelf {
 };
 
 /** One participant. Seats are ordered by id. */
-struct expose_seat {
+struct expose_participant {
     struct mcpx_slice id; /* behind the struct */
-    enum expose_seat_state state;
+    enum expose_participant_state state;
     int64_t asked_ms;       /* mono_ms at which it was sent "initialize" last */
     int64_t patience_ms;    /* mono_ms until which others wait for its answers */
     int64_t trial_ms;       /* mono_ms at which they began to wait; 0 = they did not */
@@ -82,13 +86,13 @@ struct expose_seat {
     int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is in the topic */
     bool is_here;           /* the roster had it at the last comparison */
     bool is_tried;          /* it refused "initialize": only its tools are asked for */
-    struct expose_shelf shelves[EXPOSE_LIST_COUNT];
+    struct expose_items shelves[EXPOSE_LIST_COUNT];
 };
 
 /** All of them; zero-initialised, with key and bounds of `lists`, is empty and ready. */
 struct expose_catalog {
     struct mx_holders lists; /* bytes */
-    struct expose_seat **seats;
+    struct expose_participant **seats;
     size_t count;
     size_t size;
 };
@@ -96,19 +100,19 @@ struct expose_catalog {
 void expose_catalog_fini(struct expose_catalog *catalog);
 
 /** The seat of a participant; NULL when it has none. */
-struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
-                                        struct mcpx_slice participant);
+struct expose_participant *expose_catalog_find(const struct expose_catalog *catalog,
+                                               struct mcpx_slice participant);
 
 /** A loop over the seats, in the order of their ids; meanwhile none comes or goes. */
 #define EXPOSE_EACH_SEAT(seat, catalog)                                                       \
-    for (struct expose_seat **seat##_at = (catalog)->seats, *(seat);                          \
+    for (struct expose_participant **seat##_at = (catalog)->seats, *(seat);                   \
          seat##_at < (catalog)->seats + (catalog)->count && ((seat) = *seat##_at);            \
          seat##_at++)
 
 /** Adds a seat in state ASKED, with nothing known; or removes one. */
-struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
-                                       struct mcpx_slice participant);
-void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat);
+struct expose_participant *expose_catalog_add(struct expose_catalog *catalog,
+                                              struct mcpx_slice participant);
+void expose_catalog_remove(struct expose_catalog *catalog, struct expose_participant *seat);
 
 /** What of a page clients would refuse: entries, and optional members, that are left out. */
 struct expose_unfit {
@@ -126,22 +130,23 @@ struct expose_unfit {
  *
  * Returns false when the page has no array of the list's member. The list is then as it was.
  */
-bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_shelf *shelf,
+bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_items *shelf,
                              struct mcpx_slice result, struct expose_unfit *unfit,
                              struct mcpx_slice *cursor);
 
 /** May a page of so many bytes be added? */
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
-                                   const struct expose_shelf *shelf, size_t bytes);
+                                   const struct expose_items *shelf, size_t bytes);
 
 /** The longest list of the participant that holds most; NULL when nobody holds anything. */
-struct expose_shelf *expose_catalog_largest(const struct expose_catalog *catalog);
+struct expose_items *expose_catalog_largest(const struct expose_catalog *catalog);
 
 /** Forgets pages that were collected. The last whole list stays, unless `whole`. */
-void expose_catalog_drop(struct expose_catalog *catalog, struct expose_shelf *shelf,
+void expose_catalog_drop(struct expose_catalog *catalog, struct expose_items *shelf,
                          bool whole);
 
 /** A capability the server stated in its answer to "initialize"; absent when it did not. */
-struct mcpx_slice expose_seat_capability(const struct expose_seat *seat, const char *name);
+struct mcpx_slice expose_participant_capability(const struct expose_participant *seat,
+                                                const char *name);
 
 #endif

@@ -79,7 +79,7 @@ static struct expose_name *find_face(const struct expose_names *names, enum expo
 }
 
 static struct expose_name *find_pair(const struct expose_names *names, enum expose_space space,
-                                     const struct expose_thing *thing)
+                                     const struct expose_item *thing)
 {
     struct expose_name *row;
     size_t at = 0;
@@ -261,7 +261,7 @@ static bool is_id(enum expose_space space)
 
 /* May it be called as it calls itself, as far as others are concerned? */
 static bool is_sole(const struct expose_names *names, enum expose_space space,
-                    const struct expose_thing *thing)
+                    const struct expose_item *thing)
 {
     struct expose_name *row;
     size_t at = 0;
@@ -275,7 +275,7 @@ static bool is_sole(const struct expose_names *names, enum expose_space space,
 
 /* The form in which it is nobody else's. */
 static void write_distinct(const struct expose_names *names, enum expose_space space,
-                           const struct expose_thing *thing, struct mcpx_text *out)
+                           const struct expose_item *thing, struct mcpx_text *out)
 {
     if (is_uri(space))
         expose_uri_wrap(out, thing->participant, thing->own, space == EXPOSE_URI_TEMPLATE);
@@ -288,7 +288,7 @@ static void write_distinct(const struct expose_names *names, enum expose_space s
 }
 
 static void write_shown(const struct expose_names *names, enum expose_space space,
-                        const struct expose_thing *thing, struct mcpx_text *out)
+                        const struct expose_item *thing, struct mcpx_text *out)
 {
     bool as_it_is = is_uri(space) ? !expose_uri_is_wrapped(thing->own)
                                   : names->plain && expose_shown_may_be_plain(thing->own);
@@ -300,7 +300,7 @@ static void write_shown(const struct expose_names *names, enum expose_space spac
 }
 
 /* Another participant has the same: what was called by its own name gets another. */
-static void rename_rival(struct expose_names *names, const struct expose_thing *thing,
+static void rename_rival(struct expose_names *names, const struct expose_item *thing,
                          enum expose_space space)
 {
     struct expose_name *row = is_id(space) ? NULL : find_face(names, space, thing->own);
@@ -309,7 +309,7 @@ static void rename_rival(struct expose_names *names, const struct expose_thing *
     if (!row || is_owner(row->owner, thing->participant) ||
         !mcpx_slice_equal(row->own, thing->own))
         return;
-    write_distinct(names, space, &(struct expose_thing){row->owner->participant, thing->own},
+    write_distinct(names, space, &(struct expose_item){row->owner->participant, thing->own},
                    &shown);
     mx_map_remove(&names->faces, row->face, (uintptr_t)row);
     mcpx_text_fini(&row->shown);
@@ -342,7 +342,7 @@ static bool make_room(struct expose_names *names, struct expose_owner *owner,
 
 /* A new row. The tables have room. */
 static struct expose_name *add_row(struct expose_names *names, struct expose_owner *owner,
-                                   enum expose_space space, const struct expose_thing *thing)
+                                   enum expose_space space, const struct expose_item *thing)
 {
     char *behind;
     struct expose_name *row = bridge_room(sizeof *row, thing->own.len, &behind);
@@ -361,7 +361,7 @@ static struct expose_name *add_row(struct expose_names *names, struct expose_own
 }
 
 enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space space,
-                               const struct expose_thing *thing, struct mcpx_slice *shown)
+                               const struct expose_item *thing, struct mcpx_slice *shown)
 {
     struct expose_name *row = find_pair(names, space, thing);
     struct expose_owner *owner =
@@ -387,7 +387,7 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
 }
 
 bool expose_names_find(const struct expose_names *names, enum expose_space space,
-                       struct mcpx_slice shown, struct expose_thing *thing)
+                       struct mcpx_slice shown, struct expose_item *thing)
 {
     const struct expose_name *row = find_face(names, space, shown);
 
@@ -422,7 +422,7 @@ bool expose_names_rivals(const struct expose_names *names, enum expose_space spa
 }
 
 struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expose_space space,
-                                     const struct expose_thing *thing)
+                                     const struct expose_item *thing)
 {
     const struct expose_name *row = find_pair(names, space, thing);
 

@@ -16,7 +16,7 @@
 enum { EXPOSE_NAME_MAX = 64 };
 
 /** A tool, prompt or resource by its owner's name. */
-struct expose_thing {
+struct expose_item {
     struct mcpx_slice participant;
     struct mcpx_slice own;
 };
@@ -35,7 +35,7 @@ bool expose_shown_may_be_plain(struct mcpx_slice name);
  * a mark. A mark is 100 bits of the SHA-256 of the pair: who looks for another pair with the same
  * one tries 2^100.
  */
-void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing, bool marked);
+void expose_shown_write(struct mcpx_text *out, const struct expose_item *thing, bool marked);
 
 /**
  * Wrapped, a URI is `mcpx://PARTICIPANT/` and itself, everything but unreserved characters
@@ -117,7 +117,7 @@ void expose_names_fini(struct expose_names *names);
  * there is no room.
  */
 enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space space,
-                               const struct expose_thing *thing, struct mcpx_slice *shown);
+                               const struct expose_item *thing, struct mcpx_slice *shown);
 
 /**
  * Finds the owner of a name; the name a thing was given, absent when it has none; and the first two
@@ -125,12 +125,12 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
  * such. What is found is lent until the table changes.
  */
 bool expose_names_find(const struct expose_names *names, enum expose_space space,
-                       struct mcpx_slice shown, struct expose_thing *thing);
+                       struct mcpx_slice shown, struct expose_item *thing);
 bool expose_names_rivals(const struct expose_names *names, enum expose_space space,
                          struct mcpx_slice own, struct mcpx_slice *one,
                          struct mcpx_slice *other);
 struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expose_space space,
-                                     const struct expose_thing *thing);
+                                     const struct expose_item *thing);
 
 /**
  * A participant's list is read anew: what is not put from here on, it no longer lists, and makes

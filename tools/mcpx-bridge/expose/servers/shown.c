@@ -63,7 +63,7 @@ bool expose_shown_may_be_plain(struct mcpx_slice name)
     return !is_marked(name) && !memmem(name.text, name.len, "__", 2);
 }
 
-static void add_mark(struct mcpx_text *out, const struct expose_thing *thing)
+static void add_mark(struct mcpx_text *out, const struct expose_item *thing)
 {
     mx_scoped_text pair = mx_formatted("mcpx name 1:%s:%s%s", thing->participant.len,
                                        thing->participant, thing->own);
@@ -80,7 +80,7 @@ static void add_mark(struct mcpx_text *out, const struct expose_thing *thing)
     mcpx_text_add(out, mark, MARK_LEN);
 }
 
-void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing, bool marked)
+void expose_shown_write(struct mcpx_text *out, const struct expose_item *thing, bool marked)
 {
     size_t start = out->len;
 

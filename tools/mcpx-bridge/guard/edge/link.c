@@ -1,12 +1,12 @@
 /*
- * link.c - two sockets and a passage between them. After every callback the function settle()
+ * link.c - two sockets and a connection between them. After every callback the function settle()
  * decides three things: what to write, which side to read, and whether the link is over. So no
  * callback needs to know what another one did. A side is not read while more than QUEUE_MAX
  * bytes wait for the other; without that bound an agent that hangs would fill the guard's
  * memory with the topic.
  */
-#include "lib/edge/alarm.h"
 #include "lib/edge/stream.h"
+#include "lib/edge/timer.h"
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
@@ -18,8 +18,8 @@ struct guard_link {
     struct guard_server *server;
     struct guard_link *next, **back;
     struct mx_stream agent, router;
-    struct guard_passage *passage;
-    struct mx_alarm *alarm; /* ends the waiting for an answer, later the lingering */
+    struct guard_connection *connection;
+    struct mx_timer *alarm; /* ends the waiting for an answer, later the lingering */
     bool lingering, noted;
 };
 
@@ -34,8 +34,8 @@ void guard_link_break(struct guard_link *link)
         link->next->back = link->back;
     mx_stream_close(&link->agent);
     mx_stream_close(&link->router);
-    mx_alarm_free(link->alarm);
-    guard_passage_free(link->passage);
+    mx_timer_free(link->alarm);
+    guard_connection_free(link->connection);
     free(link);
 }
 
@@ -48,7 +48,7 @@ static void on_late(void *user)
         guard_link_break(link);
         return;
     }
-    guard_passage_give_up(link->passage);
+    guard_connection_give_up(link->connection);
     settle(link);
 }
 
@@ -59,9 +59,9 @@ static void on_bytes(struct mx_stream *stream, struct mcpx_slice bytes)
     struct guard_link *link = stream->owner;
 
     if (bytes.len && stream == &link->agent)
-        guard_passage_from_agent(link->passage, bytes);
+        guard_connection_from_agent(link->connection, bytes);
     else if (bytes.len)
-        guard_passage_from_router(link->passage, bytes);
+        guard_connection_from_router(link->connection, bytes);
     settle(link);
 }
 
@@ -83,7 +83,7 @@ static bool has_room(const struct mx_stream *stream)
  */
 static void start_lingering(struct guard_link *link)
 {
-    const char *why = link->passage->end;
+    const char *why = link->connection->end;
 
     if (why && !link->noted)
         guard_note(link->server, "broken_off", "connection broken off: %s", why);
@@ -91,7 +91,7 @@ static void start_lingering(struct guard_link *link)
     mx_stream_shut(&link->agent);
     mx_stream_shut(&link->router);
     if (!link->lingering)
-        mx_alarm_set(link->alarm, LINGER_MS);
+        mx_timer_set(link->alarm, LINGER_MS);
     link->lingering = true;
 }
 
@@ -99,26 +99,26 @@ static void settle(struct guard_link *link)
 {
     bool over;
 
-    if (!mx_stream_write(&link->agent, &link->passage->to_agent) ||
-        !mx_stream_write(&link->router, &link->passage->to_router)) {
+    if (!mx_stream_write(&link->agent, &link->connection->to_agent) ||
+        !mx_stream_write(&link->router, &link->connection->to_router)) {
         guard_link_break(link);
         return;
     }
-    over = link->router.has_ended || link->passage->end;
+    over = link->router.has_ended || link->connection->end;
     if (over)
         start_lingering(link);
-    else if (!guard_passage_is_waiting(link->passage))
-        mx_alarm_stop(link->alarm);
+    else if (!guard_connection_is_waiting(link->connection))
+        mx_timer_stop(link->alarm);
     if (link->agent.has_ended &&
-        (over ? link->agent.is_down : guard_passage_needs_agent(link->passage))) {
+        (over ? link->agent.is_down : guard_connection_needs_agent(link->connection))) {
         guard_link_break(link);
         return;
     }
     if (!over && link->agent.has_ended && link->router.is_open)
         mx_stream_shut(&link->router);
-    mx_stream_read(&link->agent, over || (guard_passage_wants_agent(link->passage) &&
+    mx_stream_read(&link->agent, over || (guard_connection_wants_agent(link->connection) &&
                                           has_room(&link->router) &&
-                                          link->passage->to_router.len < QUEUE_MAX));
+                                          link->connection->to_router.len < QUEUE_MAX));
     mx_stream_read(&link->router, !over && has_room(&link->agent));
 }
 
@@ -148,7 +148,7 @@ static void fail_to_connect(struct guard_link *link, const char *why)
                      "\"detail\":\"the guard cannot connect to the router: %s\"}",
                      why);
 
-    mx_format(&link->passage->to_agent,
+    mx_format(&link->connection->to_agent,
               "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/problem+json\r\n"
               "Connection: close\r\nContent-Length: %s\r\n\r\n%s",
               body.len, &body);
@@ -178,20 +178,20 @@ static int start(struct guard_link *link)
 
     mx_stream_init(&link->agent, &server->loop, &calls, link);
     mx_stream_init(&link->router, &server->loop, &calls, link);
-    link->alarm = mx_alarm_new(&server->loop, on_late, link);
+    link->alarm = mx_timer_new(&server->loop, on_late, link);
     if (server->timeout_ms)
-        mx_alarm_set(link->alarm, server->timeout_ms);
+        mx_timer_set(link->alarm, server->timeout_ms);
     err = mx_stream_accept(&link->agent, &server->listener, &from);
     return err ? err : mx_stream_connect(&link->router, router->host, router->port, NULL);
 }
 
 bool guard_link_accept(struct guard_server *server)
 {
-    struct guard_passage_config config = {server->asked, server->message_max, on_left_out,
-                                          server};
+    struct guard_connection_config config = {server->asked, server->message_max, on_left_out,
+                                             server};
     struct guard_link *link = calloc(1, sizeof *link);
 
-    link->passage = guard_passage_new(&config);
+    link->connection = guard_connection_new(&config);
     link->server = server;
     link->next = server->links;
     link->back = &server->links;

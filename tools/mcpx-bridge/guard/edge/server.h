@@ -1,6 +1,6 @@
 /*
  * server.h - a running guard: the state that the parts of its loop share, its connections and its
- * output. A link is the sockets of a passage: the agent's connection and the connection to the
+ * output. A link is the sockets of a connection: the agent's connection and the connection to the
  * router that belongs to it. It writes what a guard_passage has to write, and reads no side faster
  * than the other side reads.
  */

@@ -3,7 +3,7 @@
  * and done after every input. The order of an ending is fixed here: first the servers stop, so that
  * the answers to their callers still go out, then the connections are closed.
  */
-#include "lib/edge/alarm.h"
+#include "lib/edge/timer.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
@@ -37,7 +37,7 @@ struct edge {
     uv_loop_t loop;
     struct loop_handles handles;
     struct import_pool *pool;
-    struct mx_journal *journal;
+    struct mx_log_files *files;
     struct seat *seats;
     struct process *processes;
     size_t open, running; /* seats that are not over, processes of which something is left */
@@ -141,13 +141,13 @@ static void act_on_all(struct edge *edge)
 {
     const struct bridge_action *action;
 
-    records_write(edge->journal, import_pool_calls(edge->pool));
+    records_write(edge->files, import_pool_calls(edge->pool));
     while ((action = import_pool_next(edge->pool, mx_clock_now())) != NULL) {
         struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
         import_pool_done(edge->pool, &outcome, mx_clock_now());
-        records_write(edge->journal, import_pool_calls(edge->pool));
+        records_write(edge->files, import_pool_calls(edge->pool));
     }
 }
 
@@ -378,7 +378,7 @@ static int run_pool(struct edge *edge)
     edge->open = edge->job->topic_count;
     edge->seats = calloc(edge->open, sizeof *edge->seats);
     edge->processes = calloc(import_pool_size(edge->pool), sizeof *edge->processes);
-    edge->journal = records_open(edge->job->import.terms);
+    edge->files = records_open(edge->job->import.terms);
     status = start(edge);
     if (status != STATUS_OK)
         return status;
@@ -407,6 +407,6 @@ int import_run(struct import_job *job)
     free(edge.seats);
     free(edge.processes);
     import_pool_free(edge.pool);
-    mx_journal_close(edge.journal);
+    mx_log_files_close(edge.files);
     return status;
 }

@@ -1,0 +1,292 @@
+/*
+ * log_files.c - writes two logs, one file of each for every run. Lines are few and short, and a
+ * regular file never blocks on its reader, so each line is written at once: a queue would lose its
+ * lines when the process is killed. The process locks its file for as long as it lives; so another
+ * process that clears the folder knows which files are in use.
+ */
+#define _GNU_SOURCE /* flock, scandirat */
+#include "lib/edge/log_files.h"
+
+#include "lib/base/digits.h"
+#include "lib/base/ident.h"
+#include "lib/edge/timer.h"
+#include "lib/json/json_write.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_ROOM = 64, TRIES = 1000 };
+
+static const char *const folders[MCPX_RECORD_COUNT] = {"envelope_validation", "telemetry"};
+
+/* One log. */
+struct log {
+    const char *folder;
+    int place;            /* its folder; -1: it could not be opened */
+    char name[NAME_ROOM]; /* of the file at hand */
+    int64_t wall_ms;      /* of the next name, at least */
+    int fd;               /* -1: it could not be opened, or is given up */
+    off_t len;            /* bytes in it */
+    bool told;            /* somebody knows that something is wrong */
+};
+
+struct mx_log_files {
+    struct mx_log_files_config config;
+    struct mcpx_text dir;
+    struct log logs[MCPX_RECORD_COUNT];
+};
+
+static void tell(struct mx_log_files *files, struct log *log, const char *why)
+{
+    mx_scoped_text sentence = {0};
+
+    if (log->told)
+        return;
+    log->told = true;
+    sentence = mx_formatted("log %s/%s: %s; calls go on, lines of them may be missing",
+                            &files->dir, log->folder, why);
+    files->config.complain(files->config.user,
+                           sentence.failed ? "log: out of memory" : sentence.text);
+}
+
+/* The name of a file: "2026-11-22T05:54:52.123Z" without hyphens and colons, and the pid. */
+static void write_name(const struct mx_log_files_config *config, int64_t wall_ms,
+                       char name[NAME_ROOM])
+{
+    char time[MX_TIME_LEN + 1];
+    size_t len = 0;
+
+    mx_time_format(wall_ms, time);
+    for (const char *at = time; *at; at++) {
+        if (*at != '-' && *at != ':')
+            time[len++] = *at;
+    }
+    time[len] = '\0';
+    snprintf(name, NAME_ROOM, "%s.%ld.jsonl", time, config->pid);
+}
+
+/* Has it such a name? Files of others in the folder are no concern of ours. */
+static int is_ours(const struct dirent *entry)
+{
+    static const char shape[] = "00000000T000000.000Z.";
+    const char *name = entry->d_name;
+    size_t at = 0;
+
+    for (; shape[at]; at++) {
+        if (shape[at] == '0' ? !mx_is_digit(name[at]) : name[at] != shape[at])
+            return false;
+    }
+    if (!mx_is_digit(name[at]))
+        return false;
+    at += strspn(name + at, "0123456789");
+    return strcmp(name + at, ".jsonl") == 0;
+}
+
+/* Opens the folder of a log, which it makes if need be. Returns -1 and errno. */
+static int open_folder(int dir, const char *folder)
+{
+    if (mkdirat(dir, folder, 0700) != 0 && errno != EEXIST)
+        return -1;
+    return openat(dir, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* A new file, also when the clock was set back and there is one of that name. Returns false and
+ * leaves the file at hand when there is none. */
+static bool open_file(const struct mx_log_files_config *config, struct log *log)
+{
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    char name[NAME_ROOM];
+    int fd = -1;
+
+    for (int i = 0; i < TRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
+        write_name(config, log->wall_ms++, name);
+        fd = openat(log->place, name, flags, 0600);
+    }
+    if (fd < 0)
+        return false;
+    (void)flock(fd, LOCK_EX | LOCK_NB);
+    if (log->fd >= 0)
+        close(log->fd);
+    memcpy(log->name, name, sizeof name);
+    log->fd = fd;
+    log->len = 0;
+    return true;
+}
+
+/* True when there is nothing of that name, or a link. Else errno is EEXIST. */
+static bool is_free(int folder, const char *link)
+{
+    struct stat about;
+
+    if (fstatat(folder, link, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT;
+    errno = EEXIST;
+    return S_ISLNK(about.st_mode);
+}
+
+/* Lets the link lead to the log's file. Returns false and errno. */
+static bool link_latest(const struct mx_log_files_config *config, const struct log *log)
+{
+    char link[NAME_ROOM], made[NAME_ROOM];
+    int folder = log->place;
+
+    snprintf(link, sizeof link, "%s.latest.jsonl", log->folder);
+    snprintf(made, sizeof made, ".%s.%ld", log->folder, config->pid);
+    (void)unlinkat(folder, made, 0); /* of one who had our number, and was killed */
+    return is_free(folder, link) && symlinkat(log->name, folder, made) == 0 &&
+           renameat(folder, made, folder, link) == 0;
+}
+
+static int newest_first(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*b)->d_name, (*a)->d_name);
+}
+
+/* True when a process writes to it, or it is no file that could be removed. */
+static bool is_in_use(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool used = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0;
+
+    if (fd >= 0)
+        close(fd);
+    return used;
+}
+
+/* Removes the oldest files. */
+static void clear(const struct mx_log_files_config *config, const struct log *log)
+{
+    struct dirent **files = NULL;
+    int count = scandirat(log->place, ".", &files, is_ours, newest_first);
+
+    for (int i = 0; i < count; i++) {
+        const char *name = files[i]->d_name;
+
+        if ((size_t)i >= config->keep && strcmp(name, log->name) != 0 &&
+            !is_in_use(log->place, name))
+            (void)unlinkat(log->place, name, 0);
+        free(files[i]);
+    }
+    free((void *)files);
+}
+
+/* Goes on in a new file, if there can be one. */
+static void start_file(struct mx_log_files *files, struct log *log)
+{
+    bool is_open = open_file(&files->config, log);
+
+    if (!is_open || !link_latest(&files->config, log))
+        tell(files, log, strerror(errno));
+    if (is_open)
+        clear(&files->config, log);
+}
+
+/* Opens the folder of both, which it makes with all on the way. Returns -1 and errno. */
+static int open_dir(char *path)
+{
+    for (char *at = path + 1; *at; at++) {
+        if (*at != '/')
+            continue;
+        *at = '\0';
+        (void)mkdir(path, 0700);
+        *at = '/';
+    }
+    (void)mkdir(path, 0700);
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+struct mx_log_files *mx_log_files_open(const struct mx_log_files_config *config)
+{
+    struct mx_log_files *files = (struct mx_log_files *)calloc(1, sizeof *files);
+    int dir, why;
+
+    if (!files)
+        return NULL;
+    signal(SIGXFSZ, SIG_IGN);
+    files->config = *config;
+    files->config.keep += config->keep == 0;
+    mcpx_text_puts(&files->dir, config->dir);
+    if (files->dir.failed || files->dir.len == 0) {
+        mcpx_text_fini(&files->dir);
+        free(files);
+        return NULL;
+    }
+    dir = open_dir(files->dir.text);
+    why = errno;
+    for (size_t i = 0; i < MCPX_RECORD_COUNT; i++) {
+        struct log *log = &files->logs[i];
+
+        *log = (struct log){
+            .folder = folders[i], .place = -1, .wall_ms = config->wall_ms, .fd = -1};
+        if (dir >= 0) {
+            log->place = open_folder(dir, log->folder);
+            why = errno;
+        }
+        if (log->place >= 0)
+            start_file(files, log);
+        else
+            tell(files, log, strerror(why));
+    }
+    if (dir >= 0)
+        close(dir);
+    return files;
+}
+
+static ssize_t try_write(const struct log *log, struct mcpx_slice line)
+{
+    ssize_t done;
+
+    do
+        done = write(log->fd, line.text, line.len);
+    while (done < 0 && errno == EINTR);
+    return done;
+}
+
+void mx_log_files_write(struct mx_log_files *files, enum mcpx_record which,
+                        struct mcpx_slice line)
+{
+    struct log *log = &files->logs[which];
+    ssize_t done;
+
+    if (log->fd < 0 || line.len == 0)
+        return;
+    if (files->config.file_bytes && log->len > 0 &&
+        (size_t)log->len + line.len > files->config.file_bytes) {
+        int64_t now = mx_clock_now().wall_ms;
+
+        log->wall_ms = now > log->wall_ms ? now : log->wall_ms;
+        start_file(files, log);
+    }
+    done = try_write(log, line);
+    if (done >= 0 && (size_t)done == line.len) {
+        log->len += done;
+        return;
+    }
+    tell(files, log, done < 0 ? strerror(errno) : "a line was written only in part");
+    if (done > 0 && ftruncate(log->fd, log->len) != 0) {
+        close(log->fd);
+        log->fd = -1;
+    }
+}
+
+void mx_log_files_close(struct mx_log_files *files)
+{
+    if (!files)
+        return;
+    for (size_t i = 0; i < MCPX_RECORD_COUNT; i++) {
+        if (files->logs[i].fd >= 0)
+            close(files->logs[i].fd);
+        if (files->logs[i].place >= 0)
+            close(files->logs[i].place);
+    }
+    mcpx_text_fini(&files->dir);
+    free(files);
+}

@@ -1,0 +1,155 @@
+/*
+ * log_budget.c - anybody who may create topics chooses how many there are, so bounds per topic
+ * bound nothing. There is one bound on all topics, and the rule of everything shared: of the
+ * largest holder, the participant for whom the topics were created, the largest topic gives back. A
+ * heap finds the holder, and the topic is searched among its topics, of which each participant may
+ * have a fixed number.
+ *
+ * A topic that can give nothing leaves the lines until it changes.
+ *
+ * A usage counts what comes and goes, so asking for a share reads one number. An empty usage is
+ * freed at once: a table of everybody who ever came would be memory that anybody can fill.
+ */
+#include "router/hub/topic/account.h"
+
+#include "router/hub/topic/hub_state.h"
+
+#include <stdlib.h>
+
+/* ---- usages ---- */
+
+struct usage *usage_find(const struct hub *hub, struct mcpx_slice identity)
+{
+    return mx_map_find(&hub->usages, mx_map_hash(hub->key, identity),
+                       offsetof(struct usage, identity), identity);
+}
+
+/* The name of a usage is in two parts. */
+static struct usage *make(struct hub *hub, struct mcpx_slice sort, struct mcpx_slice name)
+{
+    size_t len = sort.len + name.len;
+    struct usage *usage = malloc(sizeof *usage + len);
+
+    if (!usage || !mx_map_reserve(&hub->usages)) {
+        free(usage);
+        return NULL;
+    }
+    *usage = (struct usage){.identity = {(const char *)(usage + 1), len}};
+    for (size_t i = 0; i < LOG_BUDGET_LINES; i++)
+        list_init(&usage->lines[i]);
+    list_init(&usage->peers);
+    memcpy(usage + 1, sort.text, sort.len);
+    memcpy((char *)(usage + 1) + sort.len, name.text, name.len);
+    mx_map_put(&hub->usages, mx_map_hash(hub->key, usage->identity), (uintptr_t)usage);
+    return usage;
+}
+
+struct usage *usage_open(struct hub *hub, const struct grant *grant)
+{
+    struct usage *usage = usage_find(hub, grant->identity);
+
+    return usage ? usage : make(hub, MCPX_SLICE(""), grant->identity);
+}
+
+/* No participant has such a name. */
+struct usage *usage_open_loaded(struct hub *hub, struct mcpx_slice topic)
+{
+    return make(hub, MCPX_SLICE("\n"), topic);
+}
+
+void usage_close(struct hub *hub, struct usage *usage)
+{
+    if (!usage || usage->topics > 0 || usage->connections > 0 || usage->loads > 0 ||
+        usage->pending > 0)
+        return;
+    mx_map_remove(&hub->usages, mx_map_hash(hub->key, usage->identity), (uintptr_t)usage);
+    free(usage);
+}
+
+/* ---- lines ---- */
+
+/* What it holds now, and where it stands. Without memory to count that at its maker's: nowhere. */
+static void place(struct topic *topic, size_t memory, enum log_budget_line line)
+{
+    struct log_budget *log_budget = &topic->hub->log_budget;
+    struct log_budget_part *part = &topic->part;
+    struct mcpx_slice maker = topic->maker->identity;
+    size_t before = part->line <= LOG_BUDGET_HELD ? part->memory : 0;
+    size_t offered = line <= LOG_BUDGET_HELD ? memory : 0;
+
+    if (offered > before && !mx_holders_add(&log_budget->makers, maker, offered - before)) {
+        line = LOG_BUDGET_NOWHERE;
+        offered = 0;
+    }
+    if (offered < before)
+        mx_holders_remove(&log_budget->makers, maker, before - offered);
+    log_budget->used += memory - part->memory;
+    topic->hub->stats.log_bytes = log_budget->used;
+    part->memory = memory;
+    part->line = line;
+    list_remove(&part->link);
+    if (line <= LOG_BUDGET_HELD)
+        list_append(&topic->maker->lines[line], &part->link);
+    else if (line == LOG_BUDGET_WAITING)
+        list_append(&log_budget->waiting, &part->link);
+}
+
+void log_budget_enter(struct topic *topic, enum log_budget_line line)
+{
+    place(topic, topic->part.memory, line);
+}
+
+void log_budget_count(struct topic *topic)
+{
+    size_t memory = topic_memory(topic);
+
+    if (memory != topic->part.memory || topic->part.line != LOG_BUDGET_HISTORY)
+        place(topic, memory,
+              topic->hub->log_budget.max ? LOG_BUDGET_HISTORY : LOG_BUDGET_NOWHERE);
+}
+
+void log_budget_forget(struct topic *topic)
+{
+    place(topic, 0, LOG_BUDGET_NOWHERE);
+}
+
+size_t log_budget_share(const struct hub *hub)
+{
+    return hub->log_budget.max / (hub->stats.topics ? hub->stats.topics : 1);
+}
+
+/* ---- giving back ---- */
+
+static struct topic *largest_of(const struct link *line)
+{
+    struct topic *largest = NULL;
+
+    for (struct link *link = line->next; link != line; link = link->next) {
+        struct topic *topic = LIST_ELEMENT(link, struct topic, part.link);
+
+        if (!largest || topic->part.memory > largest->part.memory)
+            largest = topic;
+    }
+    return largest;
+}
+
+struct topic *log_budget_first(const struct hub *hub)
+{
+    const struct mx_holders *makers = &hub->log_budget.makers;
+    const struct usage *maker =
+        makers->count ? usage_find(hub, mx_holders_largest(makers)) : NULL;
+    struct topic *first = NULL;
+
+    for (size_t i = 0; maker && !first && i < LOG_BUDGET_LINES; i++)
+        first = largest_of(&maker->lines[i]);
+    return first;
+}
+
+void log_budget_retry_waiting(struct hub *hub)
+{
+    struct link *waiting = &hub->log_budget.waiting;
+
+    while (!list_is_empty(waiting))
+        log_budget_enter(LIST_ELEMENT(waiting->next, struct topic, part.link),
+                         LOG_BUDGET_HISTORY);
+}

@@ -1,0 +1,230 @@
+/*
+ * snapshot.c - entries in order, and two sorted lists of them for lookups. An envelope is copied
+ * into one allocation: the struct, its addressees, then its bytes. Keeping struct mcpx_envelope
+ * itself was refused: it has room for 256 addressees, and a snapshot has many envelopes.
+ */
+#include "tools/mcpxctl/core/snapshot.h"
+
+#include "lib/base/ident.h"
+#include "lib/base/rows.h"
+#include "tools/common/command.h"
+#include <mcpx/session.h>
+
+#include <stdlib.h>
+
+/* ---- entries ---- */
+
+struct entry *entry_copy(const struct mcpx_envelope *envelope)
+{
+    /* No string of the head is longer than it was escaped, in the text beside the payload. */
+    size_t bytes = envelope->text.len + (envelope->text.len - envelope->payload.len);
+    struct entry *entry =
+        malloc(sizeof *entry + envelope->to_count * sizeof *entry->to + bytes);
+    char *free_at;
+
+    *entry =
+        (struct entry){.to = (struct mcpx_slice *)(entry + 1), .to_count = envelope->to_count};
+    free_at = (char *)(entry->to + entry->to_count);
+    entry->text = mx_keep(&free_at, envelope->text);
+    entry->payload = (struct mcpx_slice){
+        entry->text.text + (envelope->payload.text - envelope->text.text),
+        envelope->payload.len,
+    };
+    entry->id = mx_keep(&free_at, envelope->id);
+    entry->ts = mx_keep(&free_at, envelope->ts);
+    entry->from = mx_keep(&free_at, envelope->from);
+    entry->correlation_id = mx_keep(&free_at, envelope->correlation_id);
+    for (size_t i = 0; i < entry->to_count; i++)
+        entry->to[i] = mx_keep(&free_at, envelope->to[i]);
+    /* It was parsed once already, so it parses. */
+    mcpx_kind_parse(mx_keep(&free_at, envelope->kind.text), &entry->kind, NULL);
+    entry->at_ms = time_read(entry->ts);
+    return entry;
+}
+
+enum mcpx_err entry_new(struct mcpx_slice text, struct mcpx_fault *fault, struct entry **out)
+{
+    struct mcpx_envelope envelope;
+    enum mcpx_err err;
+
+    mcpx_envelope_init(&envelope);
+    err = memory_checked(mcpx_envelope_parse(text, 0, &envelope, fault));
+    if (!err)
+        *out = entry_copy(&envelope);
+    mcpx_envelope_fini(&envelope);
+    return err;
+}
+
+bool entry_is(const struct entry *entry, const char *type)
+{
+    return mcpx_slice_equal(entry->kind.type, mcpx_slice_of(type));
+}
+
+const char *entry_fault(const struct entry *entry)
+{
+    static struct mcpx_rpc rpc;
+
+    if (!entry_is(entry, "mcp/request") && !entry_is(entry, "mcp/response") &&
+        !entry_is(entry, "mcp/proposal"))
+        return NULL;
+    if (mcpx_rpc_read(entry->payload, &rpc, NULL) != MCPX_OK)
+        return mcpx_violation_text(MCPX_VIOLATION_RPC);
+    if (mcpx_rpc_agrees(&rpc, &entry->kind, NULL) != MCPX_OK)
+        return mcpx_violation_text(MCPX_VIOLATION_KIND);
+    return NULL;
+}
+
+int64_t time_read(struct mcpx_slice text)
+{
+    int64_t ms;
+
+    return mx_time_parse(text, &ms) && ms >= 0 ? ms : -1;
+}
+
+/* ---- the stretch ---- */
+
+void snapshot_fini(struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->count; i++)
+        free(snapshot->entries[i]);
+    free(snapshot->entries);
+    free(snapshot->sorted);
+    free(snapshot->related);
+    *snapshot = (struct snapshot){.count = 0};
+}
+
+void snapshot_add(struct snapshot *snapshot, struct entry *entry)
+{
+    mx_make_room(&snapshot->entries, snapshot->count, &snapshot->size, sizeof(struct entry *));
+    snapshot->entries[snapshot->count++] = entry;
+}
+
+void snapshot_reverse(struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->count / 2; i++) {
+        struct entry *entry = snapshot->entries[i];
+
+        snapshot->entries[i] = snapshot->entries[snapshot->count - 1 - i];
+        snapshot->entries[snapshot->count - 1 - i] = entry;
+    }
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct entry *left = *(struct entry *const *)a, *right = *(struct entry *const *)b;
+
+    return mcpx_slice_compare(left->id, right->id);
+}
+
+static int by_relation(const void *a, const void *b)
+{
+    const struct entry *left = *(struct entry *const *)a, *right = *(struct entry *const *)b;
+    int order = mcpx_slice_compare(left->correlation_id, right->correlation_id);
+
+    return order ? order : left->index < right->index ? -1 : left->index > right->index;
+}
+
+static struct entry **sorted_copy(const struct snapshot *snapshot,
+                                  int (*order)(const void *, const void *))
+{
+    struct entry **copy = malloc((snapshot->count + 1) * sizeof *copy);
+
+    if (snapshot->count > 0)
+        memcpy(copy, snapshot->entries, snapshot->count * sizeof *copy);
+    qsort(copy, snapshot->count, sizeof *copy, order);
+    return copy;
+}
+
+void snapshot_seal(struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->count; i++)
+        snapshot->entries[i]->index = i;
+    snapshot->sorted = sorted_copy(snapshot, by_id);
+    snapshot->related = sorted_copy(snapshot, by_relation);
+}
+
+/* How many of the sorted entries stand before `id`. */
+static size_t place_of(const struct snapshot *snapshot, struct mcpx_slice id)
+{
+    size_t low = 0, high = snapshot->count, row;
+
+    MX_SEARCH(low, high, row, mcpx_slice_compare(snapshot->sorted[row]->id, id) < 0);
+    return low;
+}
+
+const struct entry *snapshot_get(const struct snapshot *snapshot, struct mcpx_slice id)
+{
+    size_t place = place_of(snapshot, id);
+
+    if (place < snapshot->count && mcpx_slice_equal(snapshot->sorted[place]->id, id))
+        return snapshot->sorted[place];
+    return NULL;
+}
+
+struct entry *const *snapshot_beginning(const struct snapshot *snapshot,
+                                        struct mcpx_slice word, size_t *count)
+{
+    size_t place = place_of(snapshot, word), end = place;
+
+    while (end < snapshot->count && snapshot->sorted[end]->id.len >= word.len &&
+           memcmp(snapshot->sorted[end]->id.text, word.text, word.len) == 0)
+        end++;
+    *count = end - place;
+    return snapshot->sorted + place;
+}
+
+enum mcpx_err snapshot_find(const struct snapshot *snapshot, struct mcpx_slice word,
+                            const struct entry **out)
+{
+    size_t count;
+    struct entry *const *found = snapshot_beginning(snapshot, word, &count);
+
+    if (word.len == 0 || count == 0)
+        return MCPX_ENOTFOUND;
+    if (count > 1 && found[0]->id.len > word.len)
+        return MCPX_EDUPLICATE;
+    *out = found[0];
+    return MCPX_OK;
+}
+
+struct entry *const *snapshot_about(const struct snapshot *snapshot, struct mcpx_slice id,
+                                    size_t *count)
+{
+    size_t low = 0, high = snapshot->count, end, row;
+
+    MX_SEARCH(low, high, row,
+              mcpx_slice_compare(snapshot->related[row]->correlation_id, id) < 0);
+    for (end = low; end < snapshot->count &&
+                    mcpx_slice_equal(snapshot->related[end]->correlation_id, id);)
+        end++;
+    *count = end - low;
+    return snapshot->related + low;
+}
+
+static size_t common_length(struct mcpx_slice a, struct mcpx_slice b)
+{
+    size_t len = 0;
+
+    while (len < a.len && len < b.len && a.text[len] == b.text[len])
+        len++;
+    return len;
+}
+
+struct mcpx_slice snapshot_brief(const struct snapshot *snapshot, const struct entry *entry,
+                                 size_t least)
+{
+    size_t place = place_of(snapshot, entry->id), len = least;
+
+    /* Its neighbours; nothing stands before the first, whose place - 1 is no place. */
+    for (size_t i = 0; i < 2; i++) {
+        size_t other = i == 0 ? place - 1 : place + 1;
+        size_t common = other < snapshot->count
+                            ? common_length(snapshot->sorted[other]->id, entry->id)
+                            : 0;
+
+        len = common >= len ? common + 1 : len;
+    }
+    while (len < entry->id.len && ((unsigned char)entry->id.text[len] & 0xc0) == 0x80)
+        len++;
+    return (struct mcpx_slice){entry->id.text, len < entry->id.len ? len : entry->id.len};
+}
