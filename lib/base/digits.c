@@ -47,6 +47,16 @@ void mx_percent_add(struct mcpx_text *out, struct mcpx_slice text)
     }
 }
 
+void mx_percent_decode(struct mcpx_text *out, struct mcpx_slice text)
+{
+    while (text.len > 0) {
+        char byte;
+
+        text = mx_behind(text, mx_percent_read(text, &byte));
+        mcpx_text_add(out, &byte, 1);
+    }
+}
+
 struct mcpx_slice mx_trim(struct mcpx_slice text, const char *blanks)
 {
     size_t count = strlen(blanks);

@@ -72,6 +72,9 @@ static inline size_t mx_percent_read(struct mcpx_slice text, char *byte)
 /** Appends a text with everything but unreserved characters escaped, in capital letters. */
 void mx_percent_add(struct mcpx_text *out, struct mcpx_slice text);
 
+/** Appends a text with its percent escapes undone. Bytes that are not an escape stay. */
+void mx_percent_decode(struct mcpx_text *out, struct mcpx_slice text);
+
 /** A text without any of these bytes around it. */
 struct mcpx_slice mx_trim(struct mcpx_slice text, const char *blanks);
 

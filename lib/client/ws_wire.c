@@ -381,14 +381,13 @@ void mx_wire_allow(struct mx_wire *wire, size_t limit)
 
 bool mx_wire_renew(struct mx_wire *wire, const char *token)
 {
-    mx_scoped_text gone = mx_formatted("Authorization: Bearer %s\r\n", token);
-    struct mcpx_text fresh = gone;
+    struct mcpx_text fresh = mx_formatted("Authorization: Bearer %s\r\n", token);
+    bool is_whole = !fresh.failed;
 
-    if (fresh.failed)
-        return false;
-    gone = wire->token;
-    wire->token = fresh;
-    return true;
+    mcpx_text_fini(is_whole ? &wire->token : &fresh);
+    if (is_whole)
+        wire->token = fresh;
+    return is_whole;
 }
 
 bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told)

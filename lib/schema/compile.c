@@ -147,7 +147,7 @@ static void settle_dynamic(struct mx_build *build, struct names *names)
         struct mx_target *target = build->pending[i].target;
         const struct dynamic_name *name;
 
-        if (!build->pending[i].name)
+        if (!build->pending[i].name || build->pending[i].name > names->count)
             continue;
         name = &names->list[build->pending[i].name - 1];
         target->choices = name->kept;

@@ -123,7 +123,7 @@ static bool put_code_point(struct reader *r, size_t count, long code)
         return refuse(r,
                       "must not have half a surrogate pair: no text that is judged has one");
     for (int i = 8; i > 2; i--, code /= 16)
-        text[i] = digits[code % 16];
+        text[i] = digits[(unsigned long)code % 16];
     return put(r, count, text);
 }
 

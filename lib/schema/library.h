@@ -261,9 +261,6 @@ void mx_uri_resolve(struct mcpx_slice base, struct mcpx_slice reference,
 /** Cuts the fragment, and the "#" before it, off a URI. Gives it; absent: there is none. */
 struct mcpx_slice mx_uri_cut(struct mcpx_slice *uri);
 
-/** Appends a text with its percent escapes undone. What is no escape stays. */
-void mx_uri_decode(struct mcpx_slice text, struct mcpx_text *out);
-
 /*
  * ---- schemas that are compiled into the program by embed.cmake: the meta-schemas of both
  * dialects, one per file of meta/, and the contracts, one per file of schemas/.

@@ -8,6 +8,7 @@
  */
 #include "lib/json/tree.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/rows.h"
 #include "lib/base/scoped.h"
 #include "lib/schema/library.h"
@@ -339,7 +340,7 @@ bool mx_library_follow(struct mx_library *library, struct mx_place from, uint32_
     mx_tree_unescape(&document->tree, node, &reference);
     mx_uri_resolve(library->resources[resource].name, mcpx_text_view(&reference), &uri);
     whole = mcpx_text_view(&uri);
-    mx_uri_decode(mx_uri_cut(&whole), &decoded);
+    mx_percent_decode(&decoded, mx_uri_cut(&whole));
     if (reference.failed || uri.failed || decoded.failed)
         mx_library_starve(library);
     mx_library_spend(library, at, uri.len);

@@ -165,13 +165,3 @@ void mx_uri_resolve(struct mcpx_slice base_text, struct mcpx_slice reference,
     add_part(out, "?", query, "");
     add_part(out, "#", own.fragment, "");
 }
-
-void mx_uri_decode(struct mcpx_slice text, struct mcpx_text *out)
-{
-    while (text.len > 0) {
-        char byte;
-
-        text = tail(text, mx_percent_read(text, &byte));
-        mcpx_text_add(out, &byte, 1);
-    }
-}

@@ -216,17 +216,6 @@ bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out)
            !has_lost(mcpx_text_view(out));
 }
 
-struct mcpx_slice bridge_cut(struct mcpx_slice *rest, char end)
-{
-    const char *found = rest->len ? memchr(rest->text, end, rest->len) : NULL;
-    struct mcpx_slice part = {rest->text, found ? (size_t)(found - rest->text) : rest->len};
-    size_t used = part.len + (found ? 1 : 0);
-
-    if (used)
-        *rest = (struct mcpx_slice){rest->text + used, rest->len - used};
-    return part;
-}
-
 /* ---- lines of the log ---- */
 
 /*

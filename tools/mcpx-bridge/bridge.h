@@ -96,9 +96,6 @@ static inline bool bridge_is(struct mcpx_slice text, const char *word)
     return mcpx_slice_equal(text, mcpx_slice_of(word));
 }
 
-/** Cuts off what stands before the next `end`, or everything. */
-struct mcpx_slice bridge_cut(struct mcpx_slice *rest, char end);
-
 /**
  * Reads what can be known from the beginning of a JSON-RPC message that is too long to be kept.
  *

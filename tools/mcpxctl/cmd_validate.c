@@ -71,14 +71,7 @@ static bool add_path(struct mcpx_text *out, struct mcpx_slice rest)
 {
     size_t begin = out->len;
 
-    while (rest.len > 0) {
-        char byte;
-        size_t len = mx_percent_read(rest, &byte);
-
-        mcpx_text_add(out, &byte, 1);
-        rest.text += len;
-        rest.len -= len;
-    }
+    mx_percent_decode(out, rest);
     for (size_t at = begin; at <= out->len;) {
         const char *part = out->text + at;
         size_t len = strcspn(part, "/");

@@ -9,6 +9,8 @@
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
+#include "lib/base/digits.h"
+
 /* ---- the tools of a server ---- */
 
 /* Said once of each server: its list is read anew whenever it changes. */
@@ -21,7 +23,7 @@ static void tell_doubts(struct expose *x, struct expose_items *shelf, struct mcp
     rest = mcpx_text_view(&doubts);
     shelf->is_doubted = rest.len > 0;
     while (rest.len)
-        expose_note_text(x, "%s: %s", expose_quoted(shelf->seat->id), bridge_cut(&rest, '\n'));
+        expose_note_text(x, "%s: %s", expose_quoted(shelf->seat->id), mx_cut_at(&rest, '\n'));
 }
 
 static struct mcpx_tools *read_tools(struct expose *x, struct expose_items *shelf)

@@ -5,6 +5,8 @@
  */
 #include "tools/mcpx-bridge/import/state.h"
 
+#include "lib/base/digits.h"
+
 enum {
     LIST_MS = 10000,     /* all pages of a list */
     PAGES_MAX = 1000,    /* of a list */
@@ -35,7 +37,7 @@ static void tell_doubts(struct import *import)
     if (mcpx_slice_equal(rest, mcpx_text_view(&import->tools.doubts)))
         rest.len = 0;
     while (rest.len) {
-        line = bridge_cut(&rest, '\n');
+        line = mx_cut_at(&rest, '\n');
         import_say(import, "%s", line);
     }
     mcpx_text_fini(&import->tools.doubts);

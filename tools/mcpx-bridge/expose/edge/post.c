@@ -21,7 +21,7 @@ enum { DEPTH_MAX = 512 };
 /* The type in front of its parameters. */
 static bool is_type(struct mcpx_slice value, const char *type)
 {
-    return mx_same_word(mx_trim(bridge_cut(&value, ';'), " 	"), type);
+    return mx_same_word(mx_trim(mx_cut_at(&value, ';'), " 	"), type);
 }
 
 /* 127.x.y.z in four numbers: other spellings mean other machines to some. */
@@ -55,7 +55,7 @@ bool expose_post_is_loopback(struct mcpx_slice authority)
         return !rest.len || (*rest.text == ':' &&
                              is_port((struct mcpx_slice){rest.text + 1, rest.len - 1}));
     }
-    host = bridge_cut(&rest, ':');
+    host = mx_cut_at(&rest, ':');
     if (host.len < authority.len && !is_port(rest))
         return false;
     return mx_same_word(host, "localhost") || is_loopback_number(host);
@@ -79,7 +79,7 @@ static bool is_own_origin(struct mcpx_slice origin)
 static bool names_events(struct mcpx_slice accept)
 {
     while (accept.len)
-        if (is_type(bridge_cut(&accept, ','), "text/event-stream"))
+        if (is_type(mx_cut_at(&accept, ','), "text/event-stream"))
             return true;
     return false;
 }

@@ -151,17 +151,6 @@ void expose_uri_wrap(struct mcpx_text *out, struct mcpx_slice participant,
     encode(out, uri, template);
 }
 
-static void decode(struct mcpx_text *out, struct mcpx_slice rest)
-{
-    while (rest.len > 0) {
-        char byte;
-        size_t taken = mx_percent_read(rest, &byte);
-
-        mcpx_text_add(out, &byte, 1);
-        rest = (struct mcpx_slice){rest.text + taken, rest.len - taken};
-    }
-}
-
 bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
                        struct mcpx_slice wrapped)
 {
@@ -171,7 +160,7 @@ bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
     expose_uri_wrap(&prefix, participant, MCPX_SLICE(""), false);
     fits = wrapped.len > prefix.len && memcmp(wrapped.text, prefix.text, prefix.len) == 0;
     if (fits)
-        decode(out, (struct mcpx_slice){wrapped.text + prefix.len, wrapped.len - prefix.len});
+        mx_percent_decode(out, mx_behind(wrapped, prefix.len));
     return fits;
 }
 
