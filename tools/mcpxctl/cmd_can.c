@@ -131,10 +131,12 @@ static int inquiry_answer(const struct inquiry *inquiry, const struct mcpx_text 
     struct mcpx_slice object = mcpx_text_view(decision);
     struct mcpx_text out = {0};
 
-    if (json)
-        mx_format(&out, "%s\n", object);
-    else
+    if (json) {
+        text_compact(&out, object);
+        mcpx_text_puts(&out, "\n");
+    } else {
         write_for_people(inquiry, object, &out);
+    }
     return output_print(&out, is_allowed(object) ? STATUS_OK : STATUS_REFUSED);
 }
 

@@ -81,8 +81,12 @@ static int ask_health(struct findings *found)
     if (!mcpx_json_get(found->values[HEALTH], "status").text)
         return fail_with(STATUS_FAILED, "%s answers without a status; is it an MCPx router?",
                          found->where.api);
-    found->ready = ask(found, (struct http_call){.path = "/readyz", .quiet = true},
-                       READINESS) == STATUS_OK;
+    /* The status decides; a proxy may answer in its own words. */
+    found->ready =
+        connection_call(&found->where, (struct http_call){.path = "/readyz", .quiet = true},
+                        &found->answers[READINESS], NULL) == STATUS_OK;
+    (void)mcpx_json_check(mcpx_text_view(&found->answers[READINESS]), 0,
+                          &found->values[READINESS], NULL);
     return ask(found, (struct http_call){.path = "/metrics"}, METRICS);
 }
 
@@ -148,23 +152,26 @@ static void add_table(struct mcpx_text *out, const struct findings *found)
 
 static void add_json(struct mcpx_text *out, const struct findings *found)
 {
+    mx_scoped_text object = {0};
     struct mcpx_slice reasons = mcpx_json_get(found->values[READINESS], "reasons");
 
-    mx_format(out, "{\"url\":%q,\"health\":%s,\"ready\":%s", found->where.client.url,
+    mx_format(&object, "{\"url\":%q,\"health\":%s,\"ready\":%s", found->where.client.url,
               found->values[HEALTH], found->ready);
     if (reasons.text)
-        mx_json_add_raw(out, "reasons", reasons);
+        mx_json_add_raw(&object, "reasons", reasons);
     for (size_t i = 0; i < NUMBERS; i++) {
         struct mcpx_slice number = number_of(found, numbers[i].metric);
 
         if (number.len > 0)
-            mx_json_add_raw(out, numbers[i].member, number);
+            mx_json_add_raw(&object, numbers[i].member, number);
     }
     if (found->knows_topics)
-        mx_format(out, ",\"topics\":%s,\"topic\":%q,\"participants\":%s",
+        mx_format(&object, ",\"topics\":%s,\"topic\":%q,\"participants\":%s",
                   mcpx_json_get(found->values[TOPICS], "topics"), found->where.client.topic,
                   mcpx_json_get(found->values[PARTICIPANTS], "participants"));
-    mcpx_text_puts(out, "}\n");
+    mx_json_end_object(&object);
+    text_compact(out, mcpx_text_view(&object));
+    mcpx_text_puts(out, "\n");
 }
 
 int cmd_status(const struct arguments *arguments)

@@ -24,8 +24,10 @@ static int check_method(const char *method)
     struct mcpx_kind kind;
 
     if (mcpx_kind_parse(mcpx_text_view(&text), &kind, &fault) != MCPX_OK)
-        return fail_with(STATUS_USAGE, "%s, byte %zu: %s", fault.field,
-                         fault.offset - (sizeof type - 1), fault.reason);
+        return fault.offset < sizeof type
+                   ? fail_with(STATUS_USAGE, "method: %s", fault.reason)
+                   : fail_with(STATUS_USAGE, "method, byte %zu: %s",
+                               fault.offset - (sizeof type - 1), fault.reason);
     return kind.context.text ? fail_with(STATUS_USAGE, "method: must not hold a colon")
                              : STATUS_OK;
 }
