@@ -57,7 +57,7 @@ static void put_sentences(FILE *stream, const char *text)
 {
     mx_scoped_text whole = mx_formatted("%s.", text);
 
-    whole.text[0] = (char)toupper((unsigned char)text[0]);
+    whole.text[0] = (char)(toupper)((unsigned char)text[0]);
     put_text(stream, whole.text);
 }
 
@@ -74,7 +74,7 @@ static void put_option(FILE *stream, const struct option_row *row)
     } else if (row->value) {
         fputs(" Ar ", stream);
         for (const char *at = row->value; *at; at++)
-            fputc(tolower((unsigned char)*at), stream);
+            fputc((tolower)((unsigned char)*at), stream);
     }
     if (row->flags & OPTION_REPEATED)
         fputs(" ...", stream);
@@ -93,7 +93,7 @@ static void put_operands(FILE *stream, const struct command *command)
 
         fputs(optional ? ".Op Ar " : ".Ar ", stream);
         for (size_t i = optional; i < len - optional; i++)
-            fputc(tolower((unsigned char)at[i]), stream);
+            fputc((tolower)((unsigned char)at[i]), stream);
         fputc('\n', stream);
         at += len + (at[len] == ' ');
     }
@@ -199,7 +199,7 @@ static void man_print(FILE *stream, const struct program *program)
             program->name);
     fprintf(stream, ".Dd %s\n.Dt ", program->date);
     for (const char *at = program->name; *at; at++)
-        fputc(toupper((unsigned char)*at), stream);
+        fputc((toupper)((unsigned char)*at), stream);
     fprintf(stream, " 1\n.Os\n.Sh NAME\n.Nm %s\n.Nd %s\n", program->name, program->summary);
     put_synopsis(stream, program);
     fputs(".Sh DESCRIPTION\n", stream);

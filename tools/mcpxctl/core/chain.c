@@ -170,7 +170,8 @@ static void add_step(struct chain *chain, const struct entry *entry, size_t pare
         if (above->entry->at_ms >= 0 && entry->at_ms >= 0)
             step.after_ms = entry->at_ms - above->entry->at_ms;
     }
-    mx_make_room(&chain->steps, chain->count, &chain->size, sizeof step);
+    if (!mx_make_room(&chain->steps, chain->count, &chain->size, sizeof step))
+        abort(); /* not reached: memory.c has ended the program */
     chain->steps[chain->count++] = step;
 }
 
