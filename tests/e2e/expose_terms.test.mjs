@@ -24,7 +24,7 @@ const lib = (name) => [process.execPath, fileURLToPath(new URL(`lib/${name}`, im
 const call = (id, name, args = {}, more = {}) =>
   requestText(id, 'tools/call', { name, arguments: args, ...more });
 const under = (terms, ...more) =>
-  ({ options: ['--names', 'plain', '--terms', JSON.stringify(terms), ...more] });
+  ({ options: ['--names', 'plain', '--contracts', JSON.stringify(terms), ...more] });
 
 /** A server whose one tool shows the params that it was called with. */
 const SHOWING = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -211,7 +211,7 @@ test('each call has one result in the log, also when its client leaves and when 
 test('a call that still waited for the topic has its line, too', async (t) => {
   const log = logFolder(t);
   const child = spawn(programBinary('mcpx-bridge'), ['expose', '--url', 'ws://127.0.0.1:9/ws',
-    '--topic', 'nowhere', '--terms', JSON.stringify({ log: { dir: log.dir } })],
+    '--topic', 'nowhere', '--contracts', JSON.stringify({ log: { dir: log.dir } })],
   { stdio: ['pipe', 'pipe', 'ignore'], env: { ...process.env, MCPX_TOKEN: 'x.y.z' } });
   t.after(() => child.kill('SIGKILL'));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -28,7 +28,7 @@ const tool = (id, name, args = {}, more = {}) => rpc(id, 'tools/call', { name, a
 async function table(t, terms, people = ['ann'], options = []) {
   const room = new Room(t, router);
   const bridge = await startImport(t, router, room.topic, 'server', COUNTING,
-    { options: ['--terms', JSON.stringify(terms), ...options] });
+    { options: ['--contracts', JSON.stringify(terms), ...options] });
   const rows = Array.isArray(people) ? people.map((id) => [id, ['mcp/*', 'chat']])
     : Object.entries(people);
   const seats = await Promise.all(rows.map(async ([id, grants]) =>
@@ -62,7 +62,7 @@ function assertPaired(events) {
 }
 
 test('with terms that ask for nothing, official servers answer as over a pipe', async (t) => {
-  const options = ['--terms', '{}'];
+  const options = ['--contracts', '{}'];
   const count = await compareEverything(t, router, options, []);
   assert.ok(count > 40, `${count} calls`);
   await compareFilesystem(t, router, options);
@@ -99,7 +99,7 @@ test('what asks for a tool and wants no answer never reaches the server', async 
 test('a server whose list changes whenever it is read is called all the same', async (t) => {
   const room = new Room(t, router);
   await startImport(t, router, room.topic, 'server', [...COUNTING, 'restless'],
-    { options: ['--terms', '{}'] });
+    { options: ['--contracts', '{}'] });
   const ann = new Seat(await room.join('ann', ['mcp/*', 'chat']), 'server');
   for (const id of [1, 2]) {
     const { result } = await ask(ann, tool(id, 'add', { a: id, b: 1 }));
@@ -109,7 +109,7 @@ test('a server whose list changes whenever it is read is called all the same', a
 
 test('a tool whose schema cannot be used is named when the list is read, and at its calls', async (t) => {
   const room = new Room(t, router);
-  const bridge = await startImport(t, router, room.topic, 'server', [...COUNTING, 'odd'], { options: ['--terms', '{}'] });
+  const bridge = await startImport(t, router, room.topic, 'server', [...COUNTING, 'odd'], { options: ['--contracts', '{}'] });
   const ann = new Seat(await room.join('ann', ['mcp/*', 'chat']), 'server');
   assert.equal((await ask(ann, tool(1, 'add', { a: 1, b: 1 }))).result.structuredContent.sum, 2);
   const named = /a schema of the tool "odd" cannot be used: \/inputSchema\/properties\/a\/pattern must have/g;
@@ -220,7 +220,7 @@ test('each call has one result in the log when the topic is lost', async (t) => 
   const rooms = [new Room(t, router), new Room(t, router)];
   const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url,
     ...rooms.flatMap(({ topic }) => ['--topic', topic]), '--as', 'server',
-    '--terms', JSON.stringify({ log: { dir: log.dir } }), '--', ...COUNTING]);
+    '--contracts', JSON.stringify({ log: { dir: log.dir } }), '--', ...COUNTING]);
   t.after(() => bridge.stop());
   await bridge.until(/joined as[^]*joined as/);
   const [ann, bob] = await Promise.all(rooms.map(async (room) =>
@@ -254,11 +254,11 @@ test('R002-18: ids are the same in each run when that is asked for', async (t) =
 
 test('terms that cannot be are refused before anything starts', async () => {
   const rows = [
-    { args: ['--terms', '{"validate":"later","limits":{"input_bytes":-1}}'],
+    { args: ['--contracts', '{"validate":"later","limits":{"input_bytes":-1}}'],
       says: /\/limits\/input_bytes[^]*\/validate must be one of/ },
-    { args: ['--terms', '{'], says: /--terms/ },
-    { args: ['--terms', '/nowhere/terms.json'], says: /\/nowhere\/terms\.json/ },
-    { args: ['--deterministic-ids'], says: /wants --terms/ },
+    { args: ['--contracts', '{'], says: /--contracts/ },
+    { args: ['--contracts', '/nowhere/terms.json'], says: /\/nowhere\/terms\.json/ },
+    { args: ['--deterministic-ids'], says: /needs --contracts/ },
   ];
   for (const { args, says } of rows) {
     const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--topic', 'a',

@@ -127,7 +127,7 @@ test('what terms add to a call of 1 KiB each way, in turn with calls that have n
   const dir = folderFor(t);
   const terms = JSON.stringify({ result: 'response.v1', log: { dir } });
   const places = [];
-  for (const options of [[], ['--terms', terms]]) {
+  for (const options of [[], ['--contracts', terms]]) {
     const topic = `terms-${places.length}`;
     const bridge = await startImport(t, router, topic, 'ann', [...SERVER, 'rows'], { options });
     await bridge.until(/is ready/);

@@ -205,7 +205,7 @@ class Life {
   #bridge(mode, id, dir, options, rest = []) {
     const terms = { log: { dir }, ...(mode === 'import' && { aliases: { namespace: 'old' } }) };
     return Program.start('mcpx-bridge', [mode, '--url', this.stage.router.url, '--topic', this.topic,
-      '--terms', JSON.stringify(terms), mode === 'import' ? '--request-timeout' : '--timeout', '1', ...rest],
+      '--contracts', JSON.stringify(terms), mode === 'import' ? '--request-timeout' : '--timeout', '1', ...rest],
     { env: { MCPX_TOKEN: tokenOf(id) }, ...options });
   }
 

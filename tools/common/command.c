@@ -296,6 +296,8 @@ const struct option_row *option_find(const struct command *command, const char *
 {
     const struct option_row *const lists[] = {command->options, command->shared};
 
+    if (len == strlen("--terms") && memcmp(word, "--terms", len) == 0)
+        return option_find(command, "--contracts", strlen("--contracts")); /* until 1.0 */
     for (size_t i = 0; i < 2; i++)
         for (const struct option_row *row = lists[i]; row && row->name; row++)
             if (strlen(row->name) == len && memcmp(row->name, word, len) == 0)

@@ -19,7 +19,7 @@ static int complain_of_faults(const char *file, const struct mcpx_schema_report 
         mx_scoped_text fault = mx_formatted("%s%s: %s%s%s", file ? " " : "", file, error->path,
                                             error->path.len ? " " : "", error->message);
 
-        complain("--terms%s", fault.text);
+        complain("--contracts%s", fault.text);
     }
     return STATUS_USAGE;
 }
@@ -43,7 +43,7 @@ static int read_text(const char *file, struct mcpx_slice text, struct bridge_ter
 
 int bridge_terms_read(const struct arguments *arguments, struct bridge_terms *out)
 {
-    const char *word = arguments_value(arguments, "--terms");
+    const char *word = arguments_value(arguments, "--contracts");
     mx_scoped_text text = {0};
     bool is_file = word && *word != '{';
     int status = STATUS_OK;
@@ -51,7 +51,7 @@ int bridge_terms_read(const struct arguments *arguments, struct bridge_terms *ou
     *out = (struct bridge_terms){0};
     out->deterministic = arguments_have(arguments, "--deterministic-ids");
     if (!word && out->deterministic)
-        return fail_with(STATUS_USAGE, "--deterministic-ids wants --terms");
+        return fail_with(STATUS_USAGE, "--deterministic-ids needs --contracts");
     if (!word)
         return STATUS_OK;
     if (is_file)

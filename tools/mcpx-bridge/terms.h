@@ -1,8 +1,8 @@
 /*
- * terms.h - the terms of a command line: the options --terms and --deterministic-ids of the verbs
- * that are an edge; and the two doors that each call of a tool goes through under them. What they
- * say is decided in lib/contract; here is told what became of a call, and the answer put into a
- * message. Without terms nothing of it is called.
+ * terms.h - contract settings of a command line: the options --contracts and --deterministic-ids of
+ * import and expose, and the two checks of each tool call under them. lib/contract decides; this
+ * file reports what became of a call, and puts the answer into a message. Without contract settings
+ * nothing of it is called.
  */
 #ifndef MCPX_BRIDGE_TERMS_H
 #define MCPX_BRIDGE_TERMS_H
@@ -13,14 +13,14 @@
 
 /** The rows of both options. */
 #define BRIDGE_TERMS_OPTIONS                                                                  \
-    OPTION(                                                                                   \
-        "--terms", "FILE|JSON", VALUE_FILE, 0,                                                \
-        "what calls of tools have to keep here, and what is done about it: a file, or the "   \
-        "JSON itself, which begins with {. {} checks arguments and results against the "      \
-        "schemas of the tools. Without it nothing is looked at"),                             \
-        OPTION("--deterministic-ids", NULL, VALUE_NONE, 0,                                    \
-               "with --terms: ids that this program makes are the same whenever the same is " \
-               "asked in the same order, instead of random")
+    OPTION("--contracts", "FILE|JSON", VALUE_FILE, 0,                                         \
+           "contract settings: what is checked of tool calls, and what is done about it. A "  \
+           "file, or the JSON itself, which begins with {. {} checks arguments and results "  \
+           "against the schemas of the tools. Without it nothing is checked. --terms is its " \
+           "old name"),                                                                       \
+        SWITCH("--deterministic-ids",                                                         \
+               "with --contracts: ids that this program makes are the same whenever the "     \
+               "same is asked in the same order, instead of random")
 
 /** Terms, and what judging by them takes. Zero-initialised: there are none. */
 struct bridge_terms {

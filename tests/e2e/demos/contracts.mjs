@@ -20,7 +20,7 @@ async function askNobody(stage) {
   await stage.step('An agent that may only propose makes a call that cannot work: no person is asked');
   await stage.token('agent', ['mcp/request:initialize', 'mcp/request:*/list', 'mcp/request:notifications/*',
     'mcp/proposal:*', 'mcp/withdraw']);
-  stage.client('agent.json', 'agent', ['--terms', '{"result":"response.v1"}']);
+  stage.client('agent.json', 'agent', ['--contracts', '{"result":"response.v1"}']);
   const { out } = await stage.run(clientCalls('agent.json', '{"period":"soon"}'));
   stage.check(/Invalid params: \/period/.test(out), 'it is told at once what is wrong, and where');
   const { out: open } = await stage.run('mcpxctl proposals --as ann');
@@ -51,10 +51,10 @@ async function confirm(stage) {
 async function compareLogs(stage) {
   await stage.step('The same call over standard input and over HTTP');
   await stage.token('desk', ['mcp/*']);
-  stage.client('desk.json', 'desk', ['--terms', '{"log":{"dir":"stdio"}}']);
+  stage.client('desk.json', 'desk', ['--contracts', '{"log":{"dir":"stdio"}}']);
   await stage.run(clientCalls('desk.json', GOOD));
   const web = await stage.start('web',
-    'mcpx-bridge expose --http 127.0.0.1:0 --as web --terms \'{"log":{"dir":"http"}}\'');
+    'mcpx-bridge expose --http 127.0.0.1:0 --as web --contracts \'{"log":{"dir":"http"}}\'');
   const [, url] = await web.until(/listening (http:\S+)/);
   const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"billing__${TOOL}","arguments":${GOOD}}}`;
   await stage.run(`curl -s ${url} -H 'content-type: application/json' -d '${body}'`);
@@ -76,7 +76,7 @@ export async function play(stage) {
   await stage.router();
   stage.file('terms.json', readFileSync(join(BILLING, 'terms.json'), 'utf8').trimEnd()
     .replace('"response.v1"', '"mcp.envelope.v0.1"').replace('"require"', '"default"'));
-  await stage.start('billing', `mcpx-bridge import --as billing --terms terms.json -- node ${join(BILLING, 'server.mjs')}`,
+  await stage.start('billing', `mcpx-bridge import --as billing --contracts terms.json -- node ${join(BILLING, 'server.mjs')}`,
     { ready: /is ready/ });
   await askNobody(stage);
   await callByOldName(stage);

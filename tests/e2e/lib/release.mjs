@@ -38,7 +38,7 @@ export async function startRelease(t, { words = [], terms = true } = {}) {
   const log = join(folder, 'log');
   const text = JSON.parse(readFileSync(join(folder, 'terms.json'), 'utf8'));
   const router = await Router.startFor(t);
-  const options = terms ? ['--terms', JSON.stringify({ ...text, ...(terms === true ? {} : terms), log: { ...text.log, dir: log } })] : [];
+  const options = terms ? ['--contracts', JSON.stringify({ ...text, ...(terms === true ? {} : terms), log: { ...text.log, dir: log } })] : [];
   const bridge = await startImport(t, router, TOPIC, 'billing',
     ['node', join(BILLING, 'server.mjs'), ...words], { options });
   await bridge.until(/is ready/);
