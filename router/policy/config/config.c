@@ -1,8 +1,8 @@
 /*
  * config.c - the order of the steps: defaults, file, environment, flags, each overwriting the one
- * before; then checks across several values; then tokens. Every step adds its faults to one text
- * and goes on, so that a person can correct all of them at once. The files of TLS, store and audit
- * are not checked here: their users open them, and router/connection/bounds.c looks for --check.
+ * before; then checks across several values; then tokens. Every step adds its errors to one text
+ * and continues, so that an operator can correct all of them at once. The files of TLS, store and
+ * audit are opened by their users, not here; for --check, router/connection/bounds.c examines them.
  */
 #include "lib/base/scoped.h"
 #include "lib/edge/file.h"
@@ -32,7 +32,7 @@ static bool name_is_valid(const char *name)
     return false;
 }
 
-/* A name that means nobody is a typing error that locks somebody out. */
+/* A name without a participant is a typing error; it locks a client out. */
 static void check_name(struct loading *loading, const char *name, const char *participant)
 {
     size_t len = pointer_push(loading, name);
@@ -70,8 +70,8 @@ static void take_names(struct loading *loading, const json_t *names)
 }
 
 /*
- * Makes the paths of settings such as can be opened: one of the file is relative to the file's
- * directory, one of the environment to ours. Files are not looked at.
+ * Resolves the paths of settings: those of the file are relative to its directory, those of the
+ * environment to the working directory. The files are not opened.
  */
 static void resolve_paths(struct loading *loading)
 {
@@ -100,7 +100,7 @@ static void resolve_paths(struct loading *loading)
     }
 }
 
-/* Checks that what belongs together is there together. */
+/* Checks settings that need each other. */
 static void load_tls(struct loading *loading)
 {
     struct tls_settings *tls = &loading->settings.config.tls;
@@ -129,7 +129,7 @@ static void load_tls(struct loading *loading)
     take_names(loading, names);
 }
 
-/* The same for store and audit. Tells the hub's settings what they come to. */
+/* The same for store and audit. Sets the hub's settings that follow from them. */
 static void load_store(struct loading *loading)
 {
     struct config *config = &loading->settings.config;
@@ -156,12 +156,12 @@ static void load_store(struct loading *loading)
 }
 
 /*
- * What has become another value, and whether the running router can take it. Every setting is
- * noted when it is read, as a value by its pointer: comparing the members of two structs
- * was refused, because half of them are worked out from others.
+ * Comparison of two configurations: changed settings, and whether they require a restart. Every
+ * setting is noted when it is read, as a value by its pointer. Rejected: comparing the members of
+ * two structs, because half of them are derived from others.
  */
 
-/* Of a list or a map as a whole: the secrets of keys are not to be seen in a list of values. */
+/* Digest of a whole list or map: the noted values must not contain the secrets of keys. */
 static json_t *whole_digest(const struct loading *loading, const struct setting *row)
 {
     const json_t *whole = loading->tree;
@@ -186,7 +186,7 @@ static bool is_whole(const struct setting *row)
     return row->type == SETTING_LIST || row->type == SETTING_MAP;
 }
 
-/* Parts of lists and maps are no values of their own; who may connect is compared elsewhere. */
+/* Parts of lists and maps are not noted; difference_find compares participants. */
 static bool is_kept(const struct setting *row)
 {
     if (strchr(row->pointer, '*') || strcmp(row->pointer, "/profiles") == 0 ||
@@ -215,7 +215,7 @@ static void name_policy(struct loading *loading)
     free(people);
 }
 
-/* Lists and maps are noted, beside the values that were when they were stored. */
+/* Notes lists and maps; other values were noted when they were stored. */
 static void note_wholes(struct loading *loading)
 {
     json_t *values = loading->settings.config.values;
@@ -276,7 +276,7 @@ static void hand_over(struct loading *loading, struct config *out)
 
     settings->config.dev = loading->sources->dev;
     if (settings->config.dev && settings_source(settings, "/auth/instances") == FROM_DEFAULT)
-        settings->config.hub.instances = INSTANCES_MAX; /* everybody is let in anyway */
+        settings->config.hub.instances = INSTANCES_MAX; /* dev mode admits everybody anyway */
     settings->config.warnings = loading->warnings;
     loading->warnings = (struct mcpx_text){0};
     *out = settings->config;

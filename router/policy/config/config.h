@@ -19,17 +19,17 @@ enum log_format { LOG_TEXT, LOG_JSON };
 /** Digits that name a policy. */
 enum { CONFIG_REV_LEN = 16 };
 
-/** What keeps messages: this process alone, or a SQLite file. */
+/** Messages are kept by this process alone, or in a SQLite file. */
 enum store_kind { STORE_KIND_MEMORY, STORE_KIND_SQLITE };
 
 /** Where messages are kept. */
 struct store_settings {
     enum store_kind kind;
     char *file;          /* path as it can be opened; "" for STORE_KIND_MEMORY */
-    bool normal;         /* a commit is not waited for until the disk has it */
+    bool normal;         /* a commit does not wait for the disk */
     bool check;          /* the whole file is checked at the start */
-    uint64_t file_bytes; /* most that the file may take; 0 = no limit */
-    /* Most of it that one may have; 0 = a quarter of file_bytes, without that 1 GiB. */
+    uint64_t file_bytes; /* limit of the file's size; 0 = no limit */
+    /* Quota of a participant; 0 = a quarter of file_bytes, or 1 GiB if that is 0. */
     uint64_t bytes_per_participant;
 };
 
@@ -41,32 +41,32 @@ struct config_listen {
 };
 
 /**
- * Addresses that begin alike: an IPv6 address, or an IPv4 one in the form that IPv6 has for it
- * (::ffff:a.b.c.d), and how many of its bits count.
+ * A network: an IPv6 address, or an IPv4 address in its IPv6 form (::ffff:a.b.c.d), and the length
+ * of its prefix in bits.
  */
 struct config_network {
     unsigned char bytes[16];
     unsigned bits;
 };
 
-/** How a proxy says whom a connection is from. */
+/** How a proxy reports the client address. */
 enum proxy_address { PROXY_X_FORWARDED_FOR, PROXY_FORWARDED, PROXY_PROTOCOL };
 
-/** A name in a client's certificate ("dns:a.example"), and whom it means. */
+/** A name in a client's certificate ("dns:a.example"), and its participant. */
 struct tls_name {
     char *name;
     char *participant;
 };
 
 /**
- * Files of TLS, in PEM: its chain and its key; authorities that certificates of clients are signed
- * by, "" = clients are not asked for one; which of these are revoked, "" = none.
+ * Files of TLS, in PEM: the chain; its key; the client CAs, "" = clients are not asked for a
+ * certificate; the CRLs of these CAs, "" = none.
  */
 enum tls_file { TLS_CERTIFICATE, TLS_KEY, TLS_CLIENT_CA, TLS_CLIENT_CRL, TLS_FILES };
 
-/** What is spoken on addresses with tls://. */
+/** TLS of addresses with tls://. */
 struct tls_settings {
-    bool wanted;            /* an address has it */
+    bool wanted;            /* an address has tls:// */
     char *files[TLS_FILES]; /* paths as they can be opened */
     /* `names`, `name_count`: sorted by name. */
     struct tls_name *names;
@@ -79,16 +79,16 @@ struct config {
     /* `listen`, `listen_count`: where to accept connections; at least one. */
     struct config_listen *listen;
     size_t listen_count;
-    /* They are the default: an address that this machine does not have is left out. */
+    /* Default addresses: an address that this machine lacks is left out. */
     bool listen_default;
-    /* Nobody has said how many: a machine that lets us have fewer is no fault. */
+    /* Default limit of connections: a lower limit of the machine is not an error. */
     bool connections_default;
-    struct tls_settings tls; /* of those addresses that have it */
-    /* `proxies`, `proxy_count`: networks of trusted proxies: what they say of whom a
-     * connection is from is believed. */
+    struct tls_settings tls; /* of addresses with tls:// */
+    /* `proxies`, `proxy_count`: networks of trusted proxies; the router believes the client
+     * addresses they report. */
     struct config_network *proxies;
     size_t proxy_count;
-    enum proxy_address proxy_address; /* how they say it */
+    enum proxy_address proxy_address; /* how they report it */
     bool dev;                         /* --dev was given */
     bool query_token;                 /* ?token= is accepted */
     /* Patterns ("http://localhost:*") of allowed Origin headers; a request without Origin is
@@ -104,12 +104,12 @@ struct config {
     /* `store`, `audit`: where messages are kept, and the record of decisions, without `rev`. */
     struct store_settings store;
     struct audit_config audit;
-    /* Names the policy: the same profiles and participants have the same one. */
+    /* Names the policy; equal profiles and participants have equal names. */
     char rev[CONFIG_REV_LEN + 1];
     enum log_level log_level;
     enum log_format log_format;
-    /* Every setting as it was read, by its JSON pointer, for config_compare; of a secret only
-     * its SHA-256. */
+    /* Every setting as it was read, by its JSON pointer, for config_compare; a secret as its
+     * SHA-256. */
     struct json_t *values;
     struct tokens *tokens; /* participants that may connect */
     /* Settings that are valid but are probably mistakes, one per line; "" if none. */
@@ -127,17 +127,17 @@ struct config_sources {
     const char *const *environment;
     struct chance chance; /* for the random secret of dev mode */
     int64_t wall_ms; /* warnings compare the expiry of grants with this instant; 0 = now */
-    /* The configuration in force, when it is read again: what is equal is shared with it
-     * (tokens_take_shared), and dev mode goes on with its key. May be used by another thread
-     * meanwhile, but not changed. NULL = none. */
+    /* The active configuration, at a reload; NULL = none. Equal parts are shared with it
+     * (tokens_take_shared), and dev mode keeps its key. Another thread may read it meanwhile, but
+     * not change it. */
     const struct config *before;
 };
 
 /**
  * Reads and validates the settings.
  *
- * errors   one line per fault, every fault reported: source, JSON pointer or variable, what was
- *          found, what is allowed. Never holds a secret
+ * errors   one line per error, all errors: source, JSON pointer or variable, found value, allowed
+ *          values. Never holds a secret
  * out      filled on success, to be released with config_fini; untouched on failure
  *
  * Returns MCPX_OK, MCPX_ECONFIG with `errors`, or MCPX_ENOMEM.
@@ -149,9 +149,9 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text
  * Compares two configurations, setting by setting; profiles and participants are left to
  * difference_find.
  *
- * errors    gets a line for each setting that differs and takes a restart: where, both values
- * changes   gets a JSON array of those that differ and do not: {"setting":POINTER,"was":…,"now":…},
- *           a secret, a list of objects and a map without their values
+ * errors    gets a line for each changed setting that requires a restart: name, both values
+ * changes   gets a JSON array of the other changed settings: {"setting":POINTER,"was":…,"now":…};
+ *           without values for a secret, a list of objects and a map
  *
  * Returns false when a restart is needed.
  */
@@ -162,22 +162,22 @@ bool config_compare(const struct config *before, const struct config *after,
 void config_fini(struct config *config);
 
 /**
- * Appends a capability pattern with the typing errors in its type and method corrected: an
- * extra letter, a missing one, a wrong one, two exchanged ones, or the wrong case. It is
- * compared with the types of the protocol and the methods of MCP. A component that covers one
- * of them is right. A component with another number of segments, or one that is not similar to
- * any, is right too, because any kind is legal. In up to three letters only the case is
- * corrected; in four, also two exchanged letters; in up to eleven, one error of any sort; in
- * more, two. Components of more than 64 bytes are not changed.
+ * Appends a capability pattern with the typing errors in its type and method corrected: an extra
+ * letter, a missing one, a wrong one, two exchanged ones, or the wrong case. It is compared with
+ * the types of the protocol and the methods of MCP. A component is right when it covers one of
+ * them. It is right, too, when its number of segments differs or it resembles none, because any
+ * kind is legal. In up to three letters only the case is corrected; in four, also two exchanged
+ * letters; in up to eleven, one error of any sort; in more, two. Components of more than 64 bytes
+ * are not changed.
  *
  * pattern   valid
  *
- * Returns whether what was appended differs from the pattern. Protocol: section 2.
+ * Returns true when it has corrected something. Protocol: section 2.
  */
 bool kind_typo_mend(struct mcpx_slice pattern, struct mcpx_text *out);
 
-/** Appends a warning of a pattern with typing errors; `what` has it, "grant" or "denial". Returns
- * false when there are none. */
+/** Appends a warning of typing errors in the pattern of `what`, "grant" or "denial". Returns false
+ * when there are none. */
 bool kind_typo_warn(const char *what, struct mcpx_slice pattern, struct mcpx_text *out);
 
 #endif

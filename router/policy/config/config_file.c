@@ -55,7 +55,7 @@ static void walk_entries(struct loading *loading, json_t *array)
     }
 }
 
-/* Entries of a list of strings; false when one of them is none. */
+/* Checks the entries of a list of strings; false when one is not a string. */
 static bool check_strings(struct loading *loading, const json_t *array)
 {
     bool valid = true;
@@ -139,9 +139,9 @@ void load_file(struct loading *loading)
 }
 
 /*
- * MCPX_<SECTION>_<KEY>. A variable's text becomes the JSON value that its row needs; from there it
- * is handled like a value of the file. A variable that begins like a section and names no setting
- * is an error, like an unknown key: otherwise a misspelt limit would be no limit.
+ * MCPX_<SECTION>_<KEY>. A variable's text becomes a JSON value of its row's type, and is then
+ * handled like a value of the file. A variable in a section's name space must name a setting, as a
+ * key must: otherwise a misspelt limit would be silently ignored.
  */
 
 /* The row a variable names; NULL when there is none. */
@@ -159,7 +159,7 @@ static const struct setting *row_of(struct loading *loading, const char *name)
     return NULL;
 }
 
-/* Whether it looks like one of ours. Other programs may have MCPX_ variables too. */
+/* True when its name begins like a section. Other programs may have MCPX_ variables too. */
 static bool is_in_section(const char *name)
 {
     const char *at = name + strlen("MCPX_");
@@ -174,7 +174,7 @@ static bool is_in_section(const char *name)
 }
 
 /*
- * Whether Kubernetes sets it, for a service whose name begins with ours: a service "mcpx-store" has
+ * True when Kubernetes sets it for a service such as "mcpx-store":
  * MCPX_STORE_PORT=tcp://10.0.0.1:80. No setting has such a name.
  */
 static bool is_of_kubernetes(const char *name, const char *value)

@@ -1,7 +1,7 @@
 /*
  * config_keys.c - the keys of tokens: from `secret`, from `keys`, from a key set, or random in
- * development mode. Each key gets its algorithm here, before any token is read. A fault of a file
- * at its first reading is a fault of the configuration; at a later reading the keys stay as they
+ * development mode. Each key gets its algorithm here, before any token is read. An error of a file
+ * at its first reading is an error of the configuration; at a later reading the keys stay as they
  * were.
  */
 #include "lib/base/scoped.h"
@@ -18,13 +18,13 @@ enum { SECRET_MIN = 16, SECRET_MAX = 4096, DEV_SECRET = 32 };
 /* A key before it is added to the ring. */
 struct key_draft {
     const char *source, *pointer; /* for lines about it */
-    const char *beside; /* the file that its paths start from; NULL: from our folder */
+    const char *beside; /* its paths are relative to this file; NULL: to our folder */
     const char *kid;
-    const struct jwt_alg *alg; /* NULL for those of a key set */
-    bool exp_optional;         /* it may sign tokens that never end */
+    const struct jwt_alg *alg; /* NULL for a key set */
+    bool exp_optional;         /* its tokens may lack an end */
 };
 
-/* Of a setting, in the file or as that variable. */
+/* Makes the draft of a setting, from the file or the variable. */
 static struct key_draft draft_of(const struct loading *loading, const char *setting,
                                  const char *variable)
 {
@@ -112,8 +112,8 @@ static void wipe(struct mcpx_text *secret)
 }
 
 /*
- * Adds the content of a file, without one newline at its end, and without blanks and CR before
- * that, which editors and shells leave there.
+ * Adds the content of a file, without one newline at its end and the blanks and CR before it:
+ * editors and shells leave them there.
  */
 static void add_secret_file(struct loading *loading, const struct key_draft *draft,
                             const char *path, struct tokens *tokens)
@@ -148,7 +148,7 @@ static void add_secret_file(struct loading *loading, const struct key_draft *dra
     add_secret(loading, draft, (struct mcpx_slice){secret.text, len}, tokens);
 }
 
-/* `secret` or `secret_file` at the top of auth.jwt: whichever came from the later source. */
+/* `secret` or `secret_file` at the top of auth.jwt: the one from the later source. */
 static void add_simple(struct loading *loading, struct tokens *tokens)
 {
     const struct settings *settings = &loading->settings;
@@ -173,7 +173,7 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
         add_secret(loading, &draft, mcpx_slice_of(settings->secret), tokens);
 }
 
-/* Dev mode signs with a random secret that nobody knows and that ends with the process. */
+/* Dev mode signs with a random secret; it is shown nowhere and ends with the process. */
 static void add_random(struct loading *loading, struct tokens *tokens)
 {
     const struct config *before = loading->sources->before;
@@ -183,7 +183,7 @@ static void add_random(struct loading *loading, struct tokens *tokens)
     unsigned char random[DEV_SECRET];
     struct chance chance = loading->sources->chance;
 
-    if (own && own->count > 0) { /* it goes on with the first one */
+    if (own && own->count > 0) { /* a reload keeps the first one */
         EVP_PKEY_up_ref(own->rows[0].key);
         if (jwt_keys_add(&tokens_ring(tokens)->secrets, &own->rows[0]))
             loading->no_memory = true;
@@ -209,7 +209,7 @@ static bool kid_is_taken(const json_t *keys, size_t index)
     return false;
 }
 
-/* Is the key where its algorithm wants it? Reports what is not. */
+/* Is the key in the member that its algorithm requires? Reports errors. */
 static bool check_place(struct loading *loading, const json_t *key, const struct jwt_alg *alg)
 {
     const char *text = json_string_value(json_object_get(key, "secret"));

@@ -1,7 +1,7 @@
 /*
- * config_listen.c - takes "127.0.0.1:8080" and "192.0.2.0/24" apart. Names of addresses to listen
- * on are not looked up, and names of proxies are refused: neither a valid configuration nor trust
- * in a proxy may depend on a name server.
+ * config_listen.c - takes "127.0.0.1:8080" and "192.0.2.0/24" apart. Host names to listen on are
+ * not resolved, and names of proxies are refused: neither a valid configuration nor trust in a
+ * proxy may depend on a name server.
  */
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
@@ -36,7 +36,7 @@ static bool host_is_valid(const char *host, bool bracketed)
     return strcmp(host, "*") == 0 || (*host && host[strspn(host, host_bytes)] == '\0');
 }
 
-/* False when the text is not [tls://]HOST:PORT; memory shows as NULL members. */
+/* False when the text is not [tls://]HOST:PORT; lost memory shows as NULL members. */
 static bool split(const char *whole, struct config_listen *out)
 {
     const bool tls = strncmp(whole, tls_prefix, sizeof tls_prefix - 1) == 0;
@@ -73,7 +73,7 @@ static bool is_loopback(const char *host)
     return strcmp(host, "localhost") == 0;
 }
 
-/* An entry of a list is wrong. In the file it has a pointer of its own. */
+/* Reports a wrong entry of a list. In the file it has a pointer of its own. */
 static void refuse(struct loading *loading, const char *setting, size_t index,
                    const char *text, const char *why)
 {

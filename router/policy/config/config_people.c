@@ -1,6 +1,6 @@
 /*
- * config_people.c - profiles and participants. Each is checked, so that all faults show, and
- * compiled when it has none: a set may still be too large. With a fault anywhere nothing is used.
+ * config_people.c - profiles and participants. Each is checked, so that all errors show, then
+ * compiled: its set may still be too large. After any error nothing is used.
  */
 #include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
@@ -25,7 +25,7 @@ static void report_grant(struct loading *loading, const json_t *value,
 typedef enum mcpx_err take_grant(struct grant_list *list, const json_t *value,
                                  struct mcpx_fault *fault);
 
-/* Takes each entry of the list under `name`, whatever became of others, so that all faults show. */
+/* Takes each entry of the list under `name`, also after errors, so that all of them show. */
 static void take_entries(struct loading *loading, const json_t *object, const char *name,
                          take_grant *take, struct grant_list *list)
 {
@@ -67,7 +67,7 @@ static void check_topics(struct loading *loading, const json_t *topics)
         struct mcpx_slice text = json_slice(json_array_get(topics, i));
         size_t len = pointer_push_index(loading, i);
 
-        /* a value that is no string was reported already */
+        /* values of other types were reported already */
         if (text.len > 0 && !mcpx_topic_name_is_valid(text))
             report_here(loading, REPORT_ERROR,
                         "expected a topic pattern of 1..256 bytes without control characters");
@@ -78,7 +78,7 @@ static void check_topics(struct loading *loading, const json_t *topics)
 
 /*
  * Two participants with one token could not be distinguished. `seen` holds the hashes so far.
- * Comparing each pair was refused: with the most participants allowed it took minutes.
+ * Rejected: comparing each pair, because that took minutes at the limit of participants.
  */
 static bool token_is_taken(struct loading *loading, const json_t *person, json_t *seen)
 {
@@ -91,7 +91,7 @@ static bool token_is_taken(struct loading *loading, const json_t *person, json_t
         key[i] = (char)(json_string_value(value)[i] | (i < 64 ? 0x20 : 0));
     if (json_object_get(seen, key))
         return true;
-    /* not checked for UTF-8: what is no hash was reported, and is not to look like lost memory */
+    /* without UTF-8 check: an invalid hash was reported, and must not look like lost memory */
     loading->no_memory |= json_object_set_new_nocheck(seen, key, json_true()) != 0;
     return false;
 }
@@ -128,7 +128,7 @@ static enum routing routing_of(const json_t *object)
     return strcmp(text, "all") == 0 ? ROUTING_ALL : ROUTING_DIRECTED;
 }
 
-/* Compiles what was taken, and puts it into `tokens`. */
+/* Compiles the grants, and adds the participant or profile to `tokens`. */
 static void build(struct loading *loading, struct tokens *tokens, const char *id,
                   const json_t *object, const json_t *profile, const struct grant_list *list)
 {
@@ -158,7 +158,7 @@ static void build(struct loading *loading, struct tokens *tokens, const char *id
                     "expected at most 1024 patterns of 65536 bytes, profile included");
 }
 
-/* `seen` is NULL for a profile. Without `tokens`, or with faults, it is not compiled. */
+/* `seen` is NULL for a profile. Without `tokens`, or with errors, it is not compiled. */
 static void load_one(struct loading *loading, struct tokens *tokens, const char *name,
                      const json_t *object, json_t *seen)
 {

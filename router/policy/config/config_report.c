@@ -1,7 +1,7 @@
 /*
- * config_report.c - error and warning lines: where, what was found, what is allowed. A value is
- * shown only if it cannot be a secret. It is cut to a length that fits a line, and its control
- * characters are escaped, because the line may be shown on a terminal.
+ * config_report.c - error and warning lines: place, found value, allowed values. A value is shown
+ * only if it cannot be a secret. It is cut to a length that fits a line, and its control characters
+ * are escaped, because the line may be shown on a terminal.
  */
 #include "lib/json/json_write.h"
 #include "lib/protocol/grammar.h"
@@ -11,7 +11,7 @@
 
 enum { SHOWN_MAX = 64 };
 
-/* Names come from the file: characters that a terminal would obey are escaped. */
+/* Names come from the file: control characters of terminals are escaped. */
 static void write_plain(struct mcpx_text *out, const char *text)
 {
     static const char digits[] = "0123456789abcdef";
@@ -22,7 +22,7 @@ static void write_plain(struct mcpx_text *out, const char *text)
         size_t after = plain;
 
         mcpx_text_add(out, rest.text, plain);
-        /* the rest of the character: bytes that begin none */
+        /* the rest of the character: continuation bytes */
         while (after < rest.len &&
                (after == plain || ((unsigned char)rest.text[after] & 0xc0) == 0x80)) {
             unsigned char byte = (unsigned char)rest.text[after++];

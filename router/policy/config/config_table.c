@@ -1,12 +1,12 @@
 /*
  * config_table.c - every setting of the router, once: its place in the file, its range, its
- * default, and its member in the settings. What it means stands in docs/configuration.md, which
- * repeats these rows for people, as config/router.schema.json does for editors; a test compares.
+ * default, and its member in the settings. docs/configuration.md repeats these rows for readers and
+ * explains them; config/router.schema.json repeats them for editors. A test compares all three.
  */
 #include "lib/json/json_write.h"
 #include "router/policy/config/settings.h"
 
-/* Where a value is stored, and whether a reload changes it. What is stored elsewhere, it does. */
+/* Where a value is stored, and whether a reload changes it. It changes values of NOWHERE. */
 #define PLACE(member) offsetof(struct settings, member), sizeof(((struct settings *)0)->member)
 #define AT(member) PLACE(member), false
 #define LIVE(member) PLACE(member), true
@@ -32,7 +32,7 @@ static const char *const alg_choices[] = {"HS256", "HS384", "HS512", "RS256", "R
                                           "RS512", "PS256", "PS384", "PS512", "ES256",
                                           "ES384", "ES512", "EdDSA", NULL};
 
-/* Rows of one type differ in the columns that are left. */
+/* Rows of one type differ in the remaining columns. */
 #define ROW(...)                                                                              \
     {                                                                                         \
         __VA_ARGS__                                                                           \
@@ -175,8 +175,8 @@ _Static_assert(sizeof settings_table / sizeof *settings_table <= SETTINGS_MAX,
                "set_by has a place for each row");
 
 /*
- * Finding rows by JSON pointer, and writing their names and types in words. The rows are searched
- * from end to end: they are fewer than a hundred.
+ * Finds rows by JSON pointer, and writes their names and types in words. The search is linear:
+ * there are fewer than a hundred rows.
  */
 
 enum fit { FIT_NONE, FIT_EXACT, FIT_ABOVE };
@@ -269,7 +269,7 @@ void setting_write_variable(const struct setting *row, struct mcpx_text *out)
     }
 }
 
-/* What a value of each type has to be: these words, or with `end` "BEGIN MIN..MAX END". */
+/* The allowed values of each type: these words, or with `end` "BEGIN MIN..MAX END". */
 static const struct {
     const char *begin, *end;
 } words[] = {

@@ -1,7 +1,7 @@
 /*
- * config_value.c - checks values against a row, and stores them in the member that the row
- * names. One function copies integers of every width, booleans and enumerations by size, so a
- * row needs no code of its own.
+ * config_value.c - checks values against a row, and stores them in the row's member. One function
+ * copies integers of every width, booleans and enumerations by size, so a row needs no code of its
+ * own.
  */
 #include "router/policy/config/settings.h"
 
@@ -14,7 +14,7 @@ static bool in_range(const struct setting *row, int64_t number)
     return number >= row->min && number <= row->max;
 }
 
-/* -1 when it is none of them. */
+/* Returns -1 when it is not one of them. */
 static int choice_index(const struct setting *row, const json_t *value)
 {
     for (int i = 0; json_is_string(value) && row->choices[i]; i++) {
@@ -89,7 +89,7 @@ static void store_number(void *at, size_t size, int64_t number)
         memcpy(at, &number, sizeof number);
 }
 
-/* A value as it is compared with that of another configuration, of a secret its digest. */
+/* Notes a value for the comparison with another configuration; a secret as its digest. */
 static bool note_value(const struct setting *row, const json_t *value,
                        struct settings *settings)
 {

@@ -1,7 +1,7 @@
 /*
- * config_warn.c - warns of settings that are valid but are probably mistakes: a profile that no
- * participant has, a token that cannot exist, a secret file that everybody may read. Warnings never
- * stop the router; `--check` shows them.
+ * config_warn.c - warns of valid settings that are probably mistakes: an unused profile, a hash of
+ * no possible token, a secret file that everybody may read. Warnings never stop the router;
+ * `--check` shows them.
  */
 #include "lib/base/ident.h"
 #include "lib/edge/file.h"
@@ -17,7 +17,7 @@
 
 /* ---- grants and denials ---- */
 
-/* The participant or profile that has the grants. A profile has no topics. */
+/* The owner of the grants: a participant, or a profile without topics. */
 struct grants {
     struct loading *loading;
     const json_t *topics;
@@ -98,8 +98,8 @@ static void warn_expired(const struct grants *grants, struct mcpx_slice pattern,
 }
 
 /*
- * Whether there is a name that both patterns cover. row[j]: there is one for what follows in a,
- * from byte i on, and in b, from byte j on. A star takes nothing, or a byte that the other has.
+ * True when some name matches both patterns. row[j]: some name matches both the rest of a from byte
+ * i on and the rest of b from byte j on. A star takes nothing, or a byte of the other pattern.
  */
 static bool patterns_meet(struct mcpx_slice a, struct mcpx_slice b)
 {
@@ -222,7 +222,7 @@ static void warn_profiles(struct loading *loading, bool has_keys)
     }
 }
 
-/* A hash that no token has is a participant that cannot come in. */
+/* A participant with the hash of no token cannot connect. */
 static void warn_hash(struct loading *loading, const json_t *person)
 {
     static const char of_nothing[] =
@@ -244,7 +244,7 @@ static void warn_hash(struct loading *loading, const json_t *person)
     pointer_pop(loading, len);
 }
 
-/* `signs`: somebody signs tokens, and could name one of them. */
+/* `signs`: a key signs tokens, and a token could name a participant. */
 static void warn_participants(struct loading *loading, bool has_keys, bool signs)
 {
     size_t silent = 0;

@@ -1,6 +1,6 @@
 /*
- * kind_typo.c - names to compare the components of a pattern with, and how many differences still
- * count as typing errors (lib/base/match.h).
+ * kind_typo.c - compares the components of a pattern with known names, and limits the differences
+ * that count as typing errors (lib/base/match.h).
  */
 #include "router/policy/config/config.h"
 
@@ -8,13 +8,13 @@
 #include "lib/json/json_write.h"
 
 /*
- * Two exchanged letters are the most frequent and the clearest typing error. A name with
- * another number of segments is no error: `mcp/request/x` is another type.
+ * Two exchanged letters are the most frequent and the clearest typing error. A name with another
+ * number of segments is not an error: `mcp/request/x` is another type.
  */
 static const struct mx_typo_costs costs = {
     .edit = 2, .swap = 1, .border = '/', .star = '*', .any_case = true};
 
-/* Those that carry MCP messages come first: theirs are the methods. */
+/* Types that carry MCP messages come first: only they have methods. */
 static const char *const types[] = {
     "mcp/request", "mcp/response",     "mcp/proposal", "mcp/reject",  "mcp/withdraw",
     "chat",        "chat/acknowledge", "reasoning/",   "admin/check",
@@ -73,8 +73,8 @@ static bool covers_any(struct mcpx_slice component, const char *const *names, si
 }
 
 /*
- * The most errors that are corrected. Short names are similar to each other, so fewer are
- * corrected in them.
+ * The highest cost of a correction. Short names resemble each other, so fewer errors are corrected
+ * in them.
  */
 static size_t cost_max(struct mcpx_slice component)
 {

@@ -1,7 +1,6 @@
 /*
- * settings.h - the one table of settings, which reading, documentation and schema follow; and a
- * reading of the configuration.
- * Internal to config*.c and its tests.
+ * settings.h - the one table of settings, shared by reading, documentation and schema; and the
+ * state of one reading of the configuration. Internal to config*.c and its tests.
  */
 #ifndef POLICY_SETTINGS_H
 #define POLICY_SETTINGS_H
@@ -22,7 +21,7 @@ enum setting_type {
     SETTING_STRINGS,  /* a list of strings; min and max count its entries */
     SETTING_PATTERNS, /* a list of capability patterns */
     SETTING_GRANTS,   /* a list of patterns and grant objects */
-    SETTING_MAP,      /* an object whose member names are free */
+    SETTING_MAP,      /* an object with free member names */
     SETTING_LIST      /* a list of objects */
 };
 
@@ -38,7 +37,7 @@ struct setting {
     const char *fallback;       /* default, as JSON text; NULL = none */
     size_t offset;              /* of the value in struct settings */
     size_t size;                /* of the value there; 0 = not stored from the table */
-    bool live; /* a reload changes it; else the router has to be restarted for that */
+    bool live;                  /* takes effect at a reload; else requires a restart */
 };
 
 /** Where a value came from; a later source replaces an earlier one. */
@@ -50,7 +49,7 @@ enum { SETTINGS_MAX = 128 };
 extern const struct setting settings_table[];
 
 /**
- * The values of the table: the public settings, and those that are needed only while loading.
+ * The values of the table: the public settings, and those needed only while loading.
  */
 struct settings {
     struct config config;
@@ -72,14 +71,13 @@ const struct setting *settings_find(const char *pointer);
 bool settings_has_section(const char *pointer);
 
 /**
- * Appends the names a section knows, "depth, connections"; nothing for a map, whose names are
- * free.
+ * Appends the names a section knows, "depth, connections"; nothing for a map: its names are free.
  */
 void settings_write_names(const char *section, struct mcpx_text *out);
 
 /**
- * Appends the name of the environment variable of a row ("MCPX_LIMITS_DEPTH"); nothing for a
- * row that has none, being part of a map or a list.
+ * Appends the name of the environment variable of a row ("MCPX_LIMITS_DEPTH"); nothing for a part
+ * of a map or a list.
  */
 void setting_write_variable(const struct setting *row, struct mcpx_text *out);
 
@@ -87,8 +85,7 @@ void setting_write_variable(const struct setting *row, struct mcpx_text *out);
 void setting_write_expected(const struct setting *row, struct mcpx_text *out);
 
 /**
- * Whether the value has the row's type and is in its range. The entries of lists are not
- * checked.
+ * True when the value has the row's type and is in its range. The entries of lists are not checked.
  */
 bool setting_fits(const struct setting *row, const json_t *value);
 
@@ -100,13 +97,13 @@ bool setting_fits(const struct setting *row, const json_t *value);
 enum mcpx_err setting_store(const struct setting *row, const json_t *value,
                             enum setting_source source, struct settings *settings);
 
-/** The source of the value at this pointer, which names a row. */
+/** The source of the value at this pointer of a row. */
 enum setting_source settings_source(const struct settings *settings, const char *pointer);
 
 /** Fills in all defaults. `settings` is zeroed. Returns MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err settings_init(struct settings *settings);
 
-/** Frees what the table stored. What was moved out of it has to be zeroed before. */
+/** Frees the stored values. Members moved elsewhere must be zeroed before. */
 void settings_fini(struct settings *settings);
 
 /* The state of one config_load, shared by its steps, and its error and warning lines. */
@@ -116,45 +113,45 @@ struct jwt_key;
 /** One reading of the configuration. */
 struct loading {
     const struct config_sources *sources; /* borrowed */
-    json_t *tree;              /* the file's value, owned; NULL without a file that is JSON */
-    struct mcpx_text pointer;  /* JSON pointer of the file's value that is looked at */
+    json_t *tree;              /* the file's value, owned; NULL without a file in JSON */
+    struct mcpx_text pointer;  /* JSON pointer of the value under examination in the file */
     struct settings settings;  /* values so far */
-    struct mcpx_text *errors;  /* borrowed: one line per fault */
+    struct mcpx_text *errors;  /* borrowed: one line per error */
     size_t faults;             /* lines in it */
     struct mcpx_text warnings; /* owned until it moves into the result */
     bool no_memory;            /* sticky */
 };
 
-/** A fault, or something valid that is probably a mistake. */
+/** An error, or something valid that is probably a mistake. */
 enum report_sort { REPORT_ERROR, REPORT_WARNING };
 
 /**
- * Begins a line, "SOURCE: POINTER: "; an empty pointer is left out. Whoever begins a line ends it
- * with a newline.
+ * Begins a line, "SOURCE: POINTER: "; an empty pointer is left out. The caller ends the line with a
+ * newline.
  */
 struct mcpx_text *report_begin(struct loading *loading, enum report_sort sort,
                                const char *source, const char *pointer);
 
-/** Begins one about a setting, named as where it came from names it: a flag, a variable, the file,
- * where `at` is the pointer of the setting or of an entry of it. */
+/** Begins a line about a setting, named as in its source: by its flag, its variable, or, in the
+ * file, by `at`, the pointer of the setting or of an entry of it. */
 struct mcpx_text *report_begin_setting(struct loading *loading, enum report_sort sort,
                                        const char *setting, const char *at);
 
-/** A whole line. */
+/** Writes a whole line. */
 void report_line(struct loading *loading, enum report_sort sort, const char *source,
                  const char *pointer, const char *sentence);
 
-/** What may be so, and is then worth a line about a setting. */
+/** A condition, and the line about a setting when it holds. */
 struct report_rule {
     bool is_so;
     enum report_sort sort;
     const char *setting, *sentence;
 };
 
-/** Whole lines of all that is so. */
+/** Writes a line for each condition that holds. */
 void report_rules(struct loading *loading, const struct report_rule *rules, size_t count);
 
-/** A whole line about the file's value at the pointer. */
+/** Writes a line about the file's value at the pointer. */
 void report_here(struct loading *loading, enum report_sort sort, const char *sentence);
 
 /**
@@ -163,19 +160,19 @@ void report_here(struct loading *loading, enum report_sort sort, const char *sen
  */
 void found_write(const json_t *value, bool hidden, struct mcpx_text *out);
 
-/** Begins an error line about the file's value at the pointer with what was found. */
+/** Begins an error line about the file's value at the pointer with the found value. */
 struct mcpx_text *error_found_here(struct loading *loading, const json_t *value, bool hidden);
 
 /**
- * A whole error line: a value was found that does not fit the row. Says what is allowed, and shows
- * no secret: a string in the place of a container may be one too.
+ * Writes an error line: the value does not fit the row. Shows the allowed values, but no secret: a
+ * string in the place of a container may be one too.
  */
 void error_unfit(struct loading *loading, const char *source, const char *pointer,
                  const json_t *value, const struct setting *row);
 
 /**
- * Each appends a segment to the pointer: "/name", escaped as RFC 6901 section 3 wants, or "/3".
- * Returns the length before, for pointer_pop.
+ * Each appends a segment to the pointer: "/name", escaped by RFC 6901 section 3, or "/3". Returns
+ * the length before, for pointer_pop.
  */
 size_t pointer_push(struct loading *loading, const char *name);
 size_t pointer_push_index(struct loading *loading, size_t index);
@@ -206,7 +203,7 @@ void load_listen(struct loading *loading);
 /** Takes the networks of trusted_proxies apart. */
 void load_proxies(struct loading *loading);
 
-/** Checks profiles and participants, and puts those without faults into `tokens`. */
+/** Checks profiles and participants, and puts them into `tokens` when there are no errors. */
 void load_people(struct loading *loading, struct tokens *tokens);
 
 /** Reads secrets and key files and puts the keys into `tokens`, checking them. */

@@ -1,7 +1,7 @@
 /*
- * changes.c - keeps changes: found by participant and topic, counted by maker, laid over what a
- * credential gives, forgotten when they have ended. Sets are compiled when somebody needs them, and
- * once for all connections of a participant that came with the same set.
+ * changes.c - keeps changes: found by participant and topic, counted by maker, laid over the grant
+ * of a credential, dropped when they have ended. Sets are compiled on demand, and once for all
+ * connections of a participant with the same base.
  */
 #include "router/policy/grants/changes.h"
 
@@ -111,7 +111,7 @@ static uint64_t hash_of(struct mcpx_slice identity, struct mcpx_slice topic)
     return mx_map_hash(names_key, identity) ^ mx_map_hash(topics_key, topic);
 }
 
-/* The index; `count` when nothing was changed. */
+/* Returns the index; `count` when there are no changes. */
 static size_t find_index(const struct changes *changes, struct mcpx_slice identity,
                          struct mcpx_slice topic)
 {
@@ -187,7 +187,7 @@ static struct changed *copy_of(struct changed *changed)
     return copy;
 }
 
-/* The first `count` of a list count no more for their makers. */
+/* Subtracts the first `count` of a list from their makers. */
 static void count_out(struct changes *changes, const struct changed *changed, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -205,7 +205,7 @@ static bool count_in(struct changes *changes, const struct changed *changed)
     return true;
 }
 
-/* Somebody of whom nothing is left is forgotten at the next tick. */
+/* An empty list is dropped at the next tick. */
 static void note_ends(struct changes *changes, const struct changed *changed)
 {
     if (changed->count == 0)
@@ -266,7 +266,7 @@ static void forget(struct changes *changes, size_t index)
     }
 }
 
-/* True when a denial has ended. What is left moves, so that the rest takes no memory. */
+/* True when a denial has ended. The rest is copied into a smaller block. */
 static bool drop_ended(struct changes *changes, size_t index, int64_t wall_ms)
 {
     struct changed *changed = changes->all[index], *left;
@@ -299,7 +299,7 @@ const struct changed *changes_tick(struct changes *changes, int64_t wall_ms)
         changes->next_end_ms = INT64_MAX;
     }
     while (changes->to_look > 0) {
-        size_t index = changes->to_look - 1; /* stays to be looked at while it is told */
+        size_t index = changes->to_look - 1; /* examined again after it was returned */
 
         if (drop_ended(changes, index, wall_ms))
             return changes->all[index];
@@ -314,7 +314,7 @@ const struct changed *changes_tick(struct changes *changes, int64_t wall_ms)
 
 /* ---- laid over ---- */
 
-/* When many were made all are let go; those in use are kept by who uses them. */
+/* Releases all sets when many were made; sets in use live on by their own references. */
 static void count_set(struct changes *changes)
 {
     if (changes->sets++ < CHANGES_SETS)
@@ -325,8 +325,8 @@ static void count_set(struct changes *changes)
 }
 
 /*
- * Makes the set. A grant that a removal takes as a whole has no room in it; grants end by
- * themselves, removals end the set.
+ * Makes the set, without the grants that a runtime denial covers as a whole. Grants end by
+ * themselves in it; the end of a denial ends the set.
  */
 static enum mcpx_err compile(struct changed *changed, struct mcpx_capset *base,
                              int64_t wall_ms)

@@ -1,11 +1,10 @@
 /*
- * changes_draft.c - applies an order to the changes of a participant. It works on a copy of the
- * participant's list, which then takes the list's place: a refusal half-way leaves nothing behind,
- * and a preview is a copy that is thrown away. Taking away is always safe, giving is not: an
- * unclear pattern is read so that less may be sent.
+ * changes_draft.c - applies a plan to a copy of a participant's changes; the copy then replaces
+ * them. So a refusal half-way leaves nothing behind, and a preview discards the copy. Denials are
+ * always safe, grants are not: an unclear pattern is read so that less may be sent.
  *
- * Refused: changes that only their maker may take back, because a table that one administrator has
- * filled would stay full. Refused, too: writing changes into the configuration, because a grant
+ * Rejected: changes that only their maker may take back, because a table filled by one
+ * administrator would stay full. Rejected: writing changes into the configuration, because a grant
  * for an hour must not outlive the process that counts the hour.
  */
 #include "router/policy/grants/changes.h"
@@ -16,14 +15,14 @@
 
 #include <stdlib.h>
 
-/* An order being carried out; `draft` is what becomes of it, `why` explains a refusal. */
+/* A plan being applied; `draft` is its result, `why` explains a refusal. */
 struct drafting {
     const struct change_plan *order;
     struct changed *draft;
     struct mcpx_text *why;
 };
 
-/* A copy of the list, with room for all that the order adds. NULL when memory runs out. */
+/* Copies the list, with room for the plan's additions. NULL when memory runs out. */
 static struct changed *begin(const struct changed *before, const struct change_plan *order)
 {
     size_t had = before ? before->count : 0;
@@ -50,7 +49,7 @@ static struct mx_pattern parse(struct mcpx_slice text)
     return pattern;
 }
 
-/* Makes a change, in the place of the same one. */
+/* Makes a change; it replaces one with the same sort, pattern and addressees. */
 static void place(const struct drafting *drafting, enum change_sort sort,
                   const struct mcpx_grant *grant, int64_t first_ms)
 {
@@ -78,7 +77,7 @@ static enum mcpx_err refuse(const struct drafting *drafting, enum mcpx_err err,
     return err;
 }
 
-/* A second removal never shortens the first. */
+/* A second denial never shortens the first. */
 static void remove_pattern(const struct drafting *drafting, struct mcpx_slice text)
 {
     const struct change_plan *order = drafting->order;
@@ -97,7 +96,7 @@ static void remove_pattern(const struct drafting *drafting, struct mcpx_slice te
         place(drafting, CHANGE_DENIAL, &denial, order->act.wall_ms);
 }
 
-/* A pattern that denies all that the grant covers; absent when there is none. */
+/* A denial that covers the whole grant; absent when there is none. */
 static struct mcpx_slice find_denial(const struct drafting *drafting,
                                      const struct mx_pattern *pattern)
 {
@@ -111,7 +110,7 @@ static struct mcpx_slice find_denial(const struct drafting *drafting,
     return denial ? denial->grant.pattern : (struct mcpx_slice){NULL, 0};
 }
 
-/* When the grant ends: as asked, but not later than it may. */
+/* Sets the end of the grant; refuses one that is past or later than allowed. */
 static enum mcpx_err settle_end(const struct drafting *drafting, struct mcpx_grant *grant,
                                 int64_t first_ms)
 {
@@ -136,7 +135,7 @@ static enum mcpx_err settle_end(const struct drafting *drafting, struct mcpx_gra
                   grant->pattern, mcpx_slice_of(latest));
 }
 
-/* Lends it. The same, while it holds, begins no new time: else nobody could say when it ends. */
+/* Makes a runtime grant. A renewal keeps the first start: else its longest life had no end. */
 static enum mcpx_err lend(const struct drafting *drafting, struct mcpx_grant grant)
 {
     const struct change_plan *order = drafting->order;
@@ -161,7 +160,7 @@ static enum mcpx_err lend(const struct drafting *drafting, struct mcpx_grant gra
     return MCPX_OK;
 }
 
-/* Does the credential give all of it? */
+/* Does the credential give the whole pattern? */
 static bool base_gives(const struct drafting *drafting, const struct mx_pattern *pattern)
 {
     const struct mcpx_capset *base = drafting->order->base;
@@ -174,8 +173,8 @@ static bool base_gives(const struct drafting *drafting, const struct mx_pattern 
 }
 
 /*
- * What was removed comes back, as it was before: lent, where the credential does not give it and
- * the caller may. Of oneself nobody takes a removal back, since it denies the caller, too.
+ * Lifts a denial. The pattern becomes a runtime grant if the credential does not give it and the
+ * caller may. A participant cannot lift its own denial, because it denies the caller, too.
  */
 static enum mcpx_err lift(const struct drafting *drafting, size_t index)
 {
@@ -209,7 +208,7 @@ static enum mcpx_err add_grant(const struct drafting *drafting, size_t at)
     return lift(drafting, index);
 }
 
-/* The order counts alone, and lifts what was kept when its end is past. */
+/* Makes or replaces the ban; a past end lifts it. */
 static enum mcpx_err keep_out(const struct drafting *drafting)
 {
     const struct change_act *act = &drafting->order->act;
@@ -256,7 +255,7 @@ static uint64_t amount_of(const struct changed *changed, struct mcpx_slice by)
     return amount;
 }
 
-/* Of one participant: else there is no room for a removal in its set, which is bounded. */
+/* Bound of one participant: its set, which is bounded, must have room for denials. */
 static bool fits_one(const struct changed *draft, enum change_sort sort)
 {
     size_t count = 0, text = 0;

@@ -1,6 +1,6 @@
 /*
- * grant.c - a grant is made once and shown on the wire many times: its JSON forms are written when
- * it is made, so that a welcome to a thousand participants copies bytes.
+ * grant.c - a grant is made once and sent many times. Its JSON forms are written when it is made,
+ * so that a welcome to a thousand participants copies bytes.
  */
 #include "router/policy/grants/grant.h"
 
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* The instant of a grant that has not been looked at yet: nothing has expired. */
+/* `shown_ms` of a new grant: nothing has expired. */
 static const int64_t no_instant = INT64_MIN;
 
 /* {"kind": PATTERN, "to": [ids...], "expires": RFC3339}: protocol section 3. */
@@ -39,7 +39,7 @@ void grant_write_item(const struct mcpx_grant *grant, struct mcpx_text *out)
         mx_json_add_item(out, grant->pattern);
 }
 
-/* `whole` stays empty when no grant has a condition: the patterns then say it all. */
+/* `whole` stays empty when no grant has a condition: the patterns then suffice. */
 static void write_forms(struct grant *grant, int64_t wall_ms)
 {
     const struct mcpx_capset *set = grant->capset;
@@ -162,10 +162,10 @@ struct credential *credential_ref(struct credential *credential)
 }
 
 /*
- * Who may give what: what is given is compared with what the giver has, pattern with pattern.
- * Trying all kinds that a pattern covers is not possible; trying some would miss the one that
- * matters. Several grants that cover something only together do not count: the giver can give it
- * in pieces.
+ * Authority: the given pattern is compared with each pattern of the giver. Rejected: trying the
+ * kinds that a pattern covers, because there are too many, and a sample may miss the one in
+ * question. A pattern that only several grants cover together is refused: the giver can give it in
+ * pieces.
  */
 
 bool authority_has(struct mcpx_capset *set, const char *kind, int64_t wall_ms)

@@ -1,7 +1,7 @@
 /*
  * grant_list.c - one reader of grants for the configuration, for tokens and for POST /v0.1/check,
  * so that a grant means the same wherever it is written. Strings stay in the JSON values; only the
- * arrays are allocated here. A reader for each source was refused, because three readers could
+ * arrays are allocated here. Rejected: a reader for each source, because three readers could
  * differ.
  */
 #include "router/policy/grants/grant_list.h"
@@ -171,8 +171,8 @@ enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *grants,
 /*
  * Compiling a set takes a hundred times as long as a lookup, and thousands of tokens have the same
  * grants. The key is a digest of the array's compact text, so its size is fixed. When the cache is
- * full, everything is dropped: sets in use live on through their own references. An order of use
- * was refused, because the cache is hardly ever full.
+ * full, all entries are dropped: sets in use live on by their own references. Rejected: an order of
+ * use, because the cache is hardly ever full.
  */
 struct remembered {
     struct mcpx_slice name; /* the key */

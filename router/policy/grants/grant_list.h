@@ -15,7 +15,7 @@ static inline struct mcpx_slice json_slice(const json_t *value)
     return (struct mcpx_slice){json_string_value(value), json_string_length(value)};
 }
 
-/** C strings that it owns. Zero-initialised is empty. */
+/** Owned C strings. Zero-initialised is empty. */
 struct names {
     char **text;
     size_t count;
@@ -48,8 +48,8 @@ void grant_list_fini(struct grant_list *list);
  *         ""), offset inside that field's text
  *
  * Returns MCPX_OK; MCPX_EPATTERN for a pattern that does not fit the grammar; MCPX_EREQUEST for
- * anything else that is no grant, an empty `to` included (it would read as "no condition");
- * MCPX_ENOMEM. Protocol: section 3.
+ * other errors, an empty `to` included (it would read as "no condition"); MCPX_ENOMEM. Protocol:
+ * section 3.
  */
 enum mcpx_err grant_list_add(struct grant_list *list, const json_t *value,
                              struct mcpx_fault *fault);
@@ -60,7 +60,7 @@ enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
 
 /**
  * Adds every element of two arrays, grants and denials; NULL adds nothing. Stops at the first
- * fault. Returns what grant_list_add returns, and MCPX_EREQUEST when `grants` is no array.
+ * error. Returns what grant_list_add returns, and MCPX_EREQUEST when `grants` is not an array.
  */
 enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *grants,
                                  const json_t *deny, struct mcpx_fault *fault);
@@ -72,8 +72,7 @@ enum mcpx_err grant_refuse(struct mcpx_fault *fault, const char *field, const ch
 enum { CAPSET_CACHE_MAX = 1024 };
 
 /**
- * The set of a JSON array of grants, compiled now and not remembered: for lists that anybody
- * may send.
+ * The set of a JSON array of grants, compiled now and not cached: for lists from any client.
  *
  * array   borrowed; NULL = no grants
  * fault   filled on MCPX_EPATTERN and MCPX_EREQUEST
@@ -84,7 +83,7 @@ enum { CAPSET_CACHE_MAX = 1024 };
 enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
                              struct mcpx_capset **out);
 
-/** The same, compiled now or before, and remembered. */
+/** The same, from the cache or compiled now and cached. */
 enum mcpx_err capset_cache_get(struct mx_map *cache, const json_t *array,
                                struct mcpx_fault *fault, struct mcpx_capset **out);
 

@@ -1,8 +1,8 @@
 /*
- * change_plans.c - decides about an order once, for its preview and for the order itself. What it
- * gives and takes is laid over the grants of those who are connected before it is answered. When
- * thousands of removals end in the same second, some are looked after in each turn of the loop:
- * telling a room that somebody may do more costs much more than finding it out.
+ * change_plans.c - decides about a plan, by one code for its preview and its execution. Connected
+ * participants have the new grants before the administrator has the response. When thousands of
+ * denials end in the same second, each loop iteration handles some of them: telling a topic about
+ * new grants costs much more than computing them.
  */
 #include "router/policy/identity/change_plans.h"
 
@@ -10,7 +10,7 @@
 
 static const struct mcpx_slice anywhere = {NULL, 0};
 
-/* In a turn, removals that have ended and connections of those they were for. */
+/* Limit of a loop iteration: ended denials and the connections of their participants. */
 enum { CHANGES_PER_TURN = 64 };
 
 struct peer *change_plans_next_peer(struct hub *hub, struct mcpx_slice identity,
@@ -24,9 +24,9 @@ struct peer *change_plans_next_peer(struct hub *hub, struct mcpx_slice identity,
     return next;
 }
 
-/* ---- who may ---- */
+/* ---- permission ---- */
 
-/* Was `admin/` as a whole lent, in whatever topic? */
+/* Has the participant a runtime grant for all of `admin/`, in any topic? */
 static bool was_given_all(const struct realm *realm, const struct change_act *act)
 {
     for (size_t i = 0; i < realm->changes->count; i++) {
@@ -74,7 +74,7 @@ const char *change_plans_refuse(const struct mcpx_capset *own, struct change_tar
                             "with admin/*";
 }
 
-/* A configured participant has to be able to come into the topic, or was before a reload. */
+/* Its configuration must allow the topic, or have allowed it before a reload. */
 static bool may_be_there(const struct realm *realm, const struct change_act *act)
 {
     const struct tokens_entry *entry = tokens_find_person(realm->tokens, act->identity);
@@ -84,7 +84,7 @@ static bool may_be_there(const struct realm *realm, const struct change_act *act
            changes_find(realm->changes, act->identity, act->topic);
 }
 
-/* ---- what becomes of it ---- */
+/* ---- the result ---- */
 
 static enum mcpx_err grant_nothing(struct mcpx_slice identity, struct grant **out)
 {
@@ -97,7 +97,7 @@ static enum mcpx_err grant_nothing(struct mcpx_slice identity, struct grant **ou
     return err || *out ? err : MCPX_ENOMEM;
 }
 
-/* What its credential gives: as configured, else as it came. Nothing where neither is known. */
+/* The credential's grant: the configured one, else a connection's, else an empty one. */
 static enum mcpx_err find_base(const struct realm *realm, const struct change_act *act,
                                struct grant **out, bool *known)
 {
@@ -112,8 +112,8 @@ static enum mcpx_err find_base(const struct realm *realm, const struct change_ac
 }
 
 /*
- * A reload may have given the participant more than fits into a set beside its changes. Then it is
- * not let in until enough was taken back, for which one order need not be enough.
+ * After a reload, the grant of a participant and its changes together may exceed a set. It cannot
+ * join then until enough changes are removed; one plan may remove only a part of them.
  */
 static enum mcpx_err carry_out(const struct realm *realm, const struct change_plan *order,
                                struct grant *base, struct change_result *out,
@@ -175,7 +175,7 @@ void change_result_fini(struct change_result *outcome)
     changed_free(outcome->draft);
 }
 
-/* ---- whom it reaches ---- */
+/* ---- connected participants ---- */
 
 static void update_grants(const struct realm *realm, struct peer *peer, struct mcpx_now now)
 {

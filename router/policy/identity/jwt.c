@@ -1,9 +1,8 @@
 /*
- * jwt.c - first the checks of a token that need no key: its outer form and header; of the header
- * only alg, kid, typ, crit and b64 are looked at: a key or an address that a token brings along
- * (jwk, jku, x5c, x5u) counts for nothing. Then it is tried only with keys that were configured for
- * the algorithm in its header, so a token never chooses how it is verified (RFC 8725 section 3.1).
- * Its dates, issuer and audience come last.
+ * jwt.c - first checks the outer form and the header of a token, without a key. Of the header it
+ * reads only alg, kid, typ, crit and b64, and ignores keys and addresses in it (jwk, jku, x5c,
+ * x5u). Then it tries only keys configured for the algorithm in the header, so a token cannot
+ * choose its verification (RFC 8725 section 3.1). Its dates, issuer and audience come last.
  */
 #include "router/policy/identity/jwt.h"
 
@@ -20,18 +19,18 @@ static const int64_t date_max = 253402300799;
 
 /* ---- before a key is known ---- */
 
-/* A token taken apart, before anything in it is believed. */
+/* A parsed token; its content is not verified yet. */
 struct jwt_parts {
-    struct mcpx_slice covered; /* what the signature is of; borrowed from the token */
+    struct mcpx_slice covered;           /* the signed text; borrowed from the token */
     struct mcpx_text payload, signature; /* decoded, owned */
     json_t *header;                      /* owned; `kid` (NULL = none) points into it */
     const struct jwt_alg *alg;
     const char *kid;
-    /* Borrowed: what is known of the signature; NULL = it is verified at once. */
+    /* Borrowed: state of the signature; NULL = it is verified at once. */
     struct jwt_signature *known;
 };
 
-/* Cuts the part before the next dot off; the last part is what is left. */
+/* Cuts off the part before the next dot; the last part is the rest. */
 static struct mcpx_slice next_part(struct mcpx_slice *rest)
 {
     const char *dot = rest->len ? memchr(rest->text, '.', rest->len) : NULL;
@@ -57,8 +56,8 @@ static bool is_text_or_absent(const json_t *value)
 }
 
 /*
- * RFC 8725 section 3.11: what was signed for another purpose, such as a logout token, is none of
- * ours. "application/" may stand before it (RFC 7515 section 4.1.9).
+ * RFC 8725 section 3.11: a token signed for another purpose, such as a logout token, is refused.
+ * "application/" may precede the type (RFC 7515 section 4.1.9).
  */
 static bool is_access_token(const json_t *typ)
 {
@@ -72,7 +71,7 @@ static bool is_access_token(const json_t *typ)
     return text && (strcasecmp(text, "JWT") == 0 || strcasecmp(text, "at+jwt") == 0);
 }
 
-/* NULL when the header is of a kind that this router understands completely. */
+/* Returns NULL when the router understands the header completely. */
 static const char *read_header(struct jwt_parts *parts)
 {
     const json_t *kid = json_object_get(parts->header, "kid");
@@ -83,7 +82,7 @@ static const char *read_header(struct jwt_parts *parts)
     if (!is_access_token(json_object_get(parts->header, "typ")))
         return "the typ in its header is neither JWT nor at+jwt";
     /*
-     * RFC 7515 section 4.1.11: a token with a critical header that we do not know is refused.
+     * RFC 7515 section 4.1.11: a token with an unknown critical header is refused.
      */
     if (json_object_get(parts->header, "crit") || json_object_get(parts->header, "b64"))
         return "its header has crit or b64";
@@ -92,7 +91,7 @@ static const char *read_header(struct jwt_parts *parts)
     return parts->alg ? NULL : "the alg in its header is none that is known";
 }
 
-/* Reads a JSON object in which no name stands twice. `out` may be filled on failure, too. */
+/* Reads a JSON object without duplicate names. `out` may be filled on failure, too. */
 static enum mcpx_err parse_object(const struct mcpx_text *text, json_t **out)
 {
     json_error_t fault;
@@ -104,7 +103,7 @@ static enum mcpx_err parse_object(const struct mcpx_text *text, json_t **out)
                                                                         : MCPX_ETOKEN;
 }
 
-/* Takes a token apart, and checks its outer form and its header. `why` is filled on MCPX_ETOKEN. */
+/* Parses a token, and checks its outer form and its header. `why` is filled on MCPX_ETOKEN. */
 static enum mcpx_err parts_read(struct mcpx_slice token, struct jwt_parts *parts,
                                 const char **why)
 {
@@ -207,13 +206,12 @@ static const char *claims_fault(const struct jwt_ring *ring, const json_t *claim
 }
 
 /*
- * ---- a signature that is verified elsewhere. It has copies of all that it needs: meanwhile the
- * keys of the configuration may become others, and the connection that asks may end. What it says
- * is which key has signed, not that the token is good: that is judged with the keys that are in
- * force by then.
+ * ---- a signature verified on another thread. It has copies of its input, because meanwhile a
+ * reload may change the keys, and the connection may end. Its result is only the signer's key. The
+ * token is judged afterwards, with the keys active by then.
  */
 
-/* The key is one more of those that may have made it. */
+/* Adds a possible signer's key. */
 static void add_key(struct jwt_signature *signature, const struct jwt_key *key)
 {
     struct jwt_key *row = &signature->keys[signature->count];
@@ -225,7 +223,7 @@ static void add_key(struct jwt_signature *signature, const struct jwt_key *key)
     signature->count++;
 }
 
-/* Has the key signed it? Where that is to be found out elsewhere, it has not yet. */
+/* Has the key signed it? False while another thread has yet to verify that. */
 static bool has_signed(const struct jwt_key *key, const struct jwt_parts *parts)
 {
     struct mcpx_slice bytes = mcpx_text_view(&parts->signature);
@@ -241,7 +239,7 @@ static bool has_signed(const struct jwt_key *key, const struct jwt_parts *parts)
            mcpx_slice_equal(mcpx_text_view(&known->bytes), bytes);
 }
 
-/* Keys were added: it is to be verified. */
+/* Keys were added: requests the verification. */
 static enum mcpx_err want(const struct jwt_parts *parts)
 {
     struct jwt_signature *signature = parts->known;
@@ -280,14 +278,14 @@ void jwt_signature_fini(struct jwt_signature *signature)
     *signature = (struct jwt_signature){.count = 0};
 }
 
-/* ---- by whom it was signed ---- */
+/* ---- the signer ---- */
 
-/* A search for the key that has signed a token. */
+/* A search for the signer's key of a token. */
 struct search {
     const struct jwt_parts *parts;
     bool named;   /* a key has the token's kid, or one of the two has none */
-    bool fits;    /* one of those is for the token's algorithm */
-    size_t tries; /* public keys that were asked */
+    bool fits;    /* one of them is for the token's algorithm */
+    size_t tries; /* public keys tried */
 };
 
 static bool names(const struct jwt_key *key, const char *kid)
@@ -316,7 +314,7 @@ static const struct jwt_key *find_key(const struct jwt_keys *keys, struct search
     return NULL;
 }
 
-/* NULL, with `why`, when none of ours has signed it. */
+/* Returns NULL, with `why`, when no configured key has signed it. */
 static const struct jwt_key *find_signer(const struct jwt_ring *ring,
                                          const struct jwt_parts *parts, const char **why)
 {
@@ -393,7 +391,7 @@ enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
     return err;
 }
 
-/* The key that has signed it, as long as its name and algorithm fit; NULL when it is gone. */
+/* The signer's key, if its kid and algorithm still fit; NULL when it is gone. */
 static const struct jwt_key *find_proven(const struct jwt_keys *keys,
                                          const struct jwt_proof *proof)
 {

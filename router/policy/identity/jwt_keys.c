@@ -1,7 +1,7 @@
 /*
- * jwt_keys.c - all algorithms through one interface of OpenSSL, EVP_DigestVerify. A library for
- * JSON Web Signatures was refused: it would read the header once more by its own rules, take the
- * algorithm from there, and those of Debian know no EdDSA.
+ * jwt_keys.c - all algorithms through one interface of OpenSSL, EVP_DigestVerify. Rejected: a
+ * library for JSON Web Signatures, because it would read the header again by its own rules, take
+ * the algorithm from there, and those of Debian lack EdDSA.
  */
 #include "router/policy/identity/jwt.h"
 
@@ -60,7 +60,7 @@ const struct jwt_alg *jwt_alg_implied(const EVP_PKEY *key)
     return NULL;
 }
 
-/* A point that is not on its curve, a modulus that is prime: RFC 8725 section 3.4. */
+/* False for a point off its curve or a prime modulus: RFC 8725 section 3.4. */
 static bool is_sound(const EVP_PKEY *key)
 {
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, (EVP_PKEY *)key, NULL);
@@ -108,7 +108,7 @@ static bool verify_secret(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_
 }
 
 /*
- * A JWS has r and s side by side, OpenSSL wants them in DER (RFC 7518 section 3.4). `der` is to be
+ * A JWS has r and s side by side, OpenSSL needs them in DER (RFC 7518 section 3.4). `der` is to be
  * freed with OPENSSL_free; absent when memory runs out.
  */
 static struct mcpx_slice to_der(struct mcpx_slice raw, unsigned char **der)

@@ -1,5 +1,5 @@
 /*
- * key_file.c - all or nothing: a file that is broken, half written or gone takes no key away.
+ * key_file.c - takes all keys of a file or none: a broken or missing file removes no key.
  */
 #include "router/policy/identity/jwt.h"
 
@@ -58,7 +58,7 @@ void key_file_read(const struct key_file *file, struct key_reading *reading)
     mx_scoped_text text = {0};
     const char *why;
 
-    /* What is changed from here on is read again. */
+    /* Later changes of the file cause another reading. */
     *reading = (struct key_reading){.stamp = mx_file_stamp_take(file->path)};
     why = mx_file_read(file->path, KEY_FILE_BYTES, &text);
     if (text.failed) {
@@ -72,7 +72,7 @@ void key_file_read(const struct key_file *file, struct key_reading *reading)
             public_keys_read(mcpx_text_view(&text), file->is_set ? NULL : &file->model,
                              &reading->keys, &reading->passed_over, &reading->why);
     }
-    if (why || text.failed) /* it may be readable in a moment: no content has this stamp */
+    if (why || text.failed) /* to be tried again: no content has this stamp */
         reading->stamp = (struct mx_file_stamp){0};
 }
 
@@ -107,7 +107,7 @@ int64_t key_file_age_ms(const struct key_file *file, int64_t wall_ms)
     return age > 0 ? age : 0;
 }
 
-/* ---- all of them ---- */
+/* ---- the ring ---- */
 
 void jwt_ring_fini(struct jwt_ring *ring)
 {

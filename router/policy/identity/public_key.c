@@ -1,8 +1,8 @@
 /*
- * public_key.c - reads key files. A private key where a public one belongs is a key that lies where
- * others read it, so it is refused with the command that makes the public half, and not used. What
- * a JSON Web Key says that it is for is asked first, so that a key for encryption is never looked
- * at; its numbers and points are put together by OpenSSL.
+ * public_key.c - reads key files. A private key in place of a public one may have been read by
+ * others: it is refused, and the error shows the command that makes the public half. The purpose of
+ * a JSON Web Key is checked first, so that keys for encryption are skipped unread; OpenSSL
+ * assembles its numbers and points.
  */
 #include "router/policy/identity/jwt.h"
 
@@ -30,7 +30,7 @@ static bool is(const json_t *value, const char *text)
     return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
 }
 
-/* Appends the bytes of a member that is base64url; false when it is not there or something else. */
+/* Appends the bytes of a member in base64url; false when it is absent or something else. */
 static bool read_bytes(const json_t *object, const char *name, struct mcpx_text *out)
 {
     const json_t *value = json_object_get(object, name);
@@ -102,7 +102,7 @@ static EVP_PKEY *make_ed25519(const json_t *object)
                                        x.len);
 }
 
-/* What a key of type and curve is made by; `known` is false when there is no such way. */
+/* Makes a key by its type and curve; `known` is false when these are unknown. */
 static EVP_PKEY *make(const json_t *object, bool *known)
 {
     static const struct {
@@ -150,7 +150,7 @@ static const char *forbidden(const json_t *object)
     return NULL;
 }
 
-/* kid and alg of the object; MCPX_ENOTFOUND for an algorithm that is not known. */
+/* Reads kid and alg of the object; MCPX_ENOTFOUND for an unknown algorithm. */
 static enum mcpx_err read_names(const json_t *object, struct jwt_key *out, const char **why)
 {
     const json_t *kid = json_object_get(object, "kid"), *alg = json_object_get(object, "alg");
@@ -192,13 +192,12 @@ static enum mcpx_err read_key(const json_t *object, struct jwt_key *out, const c
 /*
  * Makes a public key of a JSON Web Key (RFC 7517 section 4, RFC 7518 section 6, RFC 8037).
  *
- * out   filled on MCPX_OK: `kid`, lent by the object, "" when it has none; `alg`, its own or the
- *       one that its type implies; `key`, the caller's
+ * out   filled on MCPX_OK: `kid`, lent by the object, "" when it has none; `alg`, its own or that
+ *       of its type; `key`, the caller's
  * why   filled with a static sentence on MCPX_ECONFIG and MCPX_ENOTFOUND
  *
- * Returns MCPX_OK; MCPX_ENOTFOUND for a key that is for something else, or of a sort that is not
- * known, which a set may have beside others; MCPX_ECONFIG for one that must not be there or that
- * is wrong; MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_ENOTFOUND for a key with another purpose or of an unknown sort, allowed in
+ * a set; MCPX_ECONFIG for a forbidden or wrong key; MCPX_ENOMEM.
  */
 static enum mcpx_err jwk_read(const json_t *object, struct jwt_key *out, const char **why)
 {
@@ -229,7 +228,7 @@ static enum mcpx_err refuse(struct mcpx_text *why, const char *sentence)
     return why->failed ? MCPX_ENOMEM : MCPX_ECONFIG;
 }
 
-/* Does the key fit, and if so, add it. The key is taken. */
+/* Adds the key if it fits. The key is taken. */
 static enum mcpx_err add(const struct jwt_key *row, struct jwt_keys *out,
                          struct mcpx_text *why)
 {

@@ -1,7 +1,7 @@
 /*
- * tickets.c - a queue in order of issue. All tickets live equally long, so the expired ones are
- * at its head; every call drops them first, and no timer is needed. Only the SHA-256 of a
- * ticket is kept, so nobody can connect with what a memory dump holds.
+ * tickets.c - a queue in order of issue. All tickets live equally long, so the expired ones are at
+ * its head; every call drops them first, and no timer is needed. Only the SHA-256 of a ticket is
+ * kept, so a memory dump lets no attacker connect.
  */
 #include "router/policy/identity/tickets.h"
 
@@ -74,7 +74,7 @@ void tickets_free(struct tickets *tickets)
     free(tickets);
 }
 
-/* There are few enough to be counted. */
+/* Counts all of them: there are few. */
 static bool has_its_share(const struct tickets *tickets, struct mcpx_slice identity)
 {
     size_t count = 0;

@@ -19,7 +19,7 @@ struct tickets;
  */
 struct tickets *tickets_new(struct chance chance, size_t each);
 
-/** Another share from now on; tickets that were issued stay. */
+/** Sets another quota from now on; issued tickets stay. */
 void tickets_set_each(struct tickets *tickets, size_t each);
 
 /** Frees it and releases its grants. NULL is allowed. */
@@ -39,7 +39,7 @@ enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
                             struct mcpx_slice topic, struct mcpx_now now,
                             struct mcpx_text *ticket);
 
-/** Voids the tickets of a participant for the topics that `reaches` says. Returns how many. */
+/** Voids the tickets of a participant for the topics with `reaches` true. Returns their number. */
 size_t tickets_void(struct tickets *tickets, struct mcpx_slice identity,
                     bool (*reaches)(void *context, struct mcpx_slice topic), void *context);
 

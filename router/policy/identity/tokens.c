@@ -1,11 +1,10 @@
 /*
- * tokens.c - verifies tokens for the edge, and turns them into grants. Of a static token only the
- * SHA-256 is known, so nobody can connect with the configuration file alone. Digests of equal
- * length are compared in constant time, so timing helps no attacker. A token that is no static
- * token may be a JWT. One with a claim of a wrong type is refused. Ignoring such a claim was
- * refused: an issuer that writes `capabilities` as a string means something, and the router must
- * not guess what. A configured participant has the grants of the configuration: a token that names
- * it gives those, or is refused.
+ * tokens.c - verifies tokens for the edge, and turns them into grants. It knows only the SHA-256 of
+ * a static token, so the configuration file alone lets no attacker connect. Digests of equal length
+ * are compared in constant time, so timing helps no attacker. Other tokens may be JWTs. A JWT with
+ * a claim of a wrong type is refused. Rejected: ignoring such a claim, because `capabilities` as a
+ * string means something, and the router must not guess. A token of a configured participant gives
+ * the configured grants, or is refused.
  */
 #include "lib/base/match.h"
 #include "lib/base/scoped.h"
@@ -45,7 +44,7 @@ static enum mcpx_err grant_of_person(const struct tokens_entry *person,
     return MCPX_OK;
 }
 
-/* ---- what the claims of a JWT give; those that are refused are named in `why` ---- */
+/* ---- from the claims of a JWT to a grant; `why` explains a refusal ---- */
 
 static enum mcpx_err refuse(struct jwt_proof *proof, const char *why)
 {
@@ -65,7 +64,7 @@ static bool read_participant(const json_t *claims, struct mcpx_slice *out)
     return out->text && mcpx_identity_is_valid(*out);
 }
 
-/* Exact names: a token that names no topic is good for none. */
+/* Compares exact names; a token without topics is valid for none. */
 static enum mcpx_err check_topic(struct jwt_proof *proof, struct mcpx_slice topic)
 {
     bool named;
@@ -119,7 +118,7 @@ static int64_t end_of(const json_t *claims, struct mcpx_now now)
     return exp > now.wall_ms ? exp : exp + JWT_LEEWAY_MS;
 }
 
-/* A grant with the rights in the claims. Without `instances` it leaves those to the router. */
+/* A grant with the rights in the claims. Without `instances` the router's setting applies. */
 static enum mcpx_err grant_of_claims(struct tokens *tokens, struct jwt_proof *proof,
                                      struct mcpx_capset *compiled, struct mcpx_now now,
                                      struct mcpx_slice participant, struct grant **out)
@@ -144,8 +143,8 @@ static enum mcpx_err grant_of_claims(struct tokens *tokens, struct jwt_proof *pr
 }
 
 /*
- * A grant with the rights of the entry. If the token had rights too, one of the two would have
- * to be ignored.
+ * A grant with the rights of the entry. A token with rights of its own is refused, because one of
+ * the two would be ignored.
  */
 static enum mcpx_err grant_of_entry(const struct tokens_entry *person, struct jwt_proof *proof,
                                     struct mcpx_now now, struct grant **out)
@@ -171,11 +170,11 @@ static enum mcpx_err grant_of_entry(const struct tokens_entry *person, struct jw
 /*
  * From verified claims to a grant without credential.
  *
- * compiled   what their `capabilities` were compiled to before; NULL = to be compiled
+ * compiled   the earlier compiled set of their `capabilities`; NULL = to be compiled
  * out        filled with a reference the caller owns; untouched on failure
  *
- * Returns MCPX_OK, MCPX_ETOKEN for claims of a wrong shape and for a participant whose entry does
- * not accept JWTs, or not with grants of their own; MCPX_EFORBIDDEN for another topic, MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_ETOKEN for claims of a wrong shape, or if the participant's entry does not
+ * accept JWTs, or not with their own grants; MCPX_EFORBIDDEN for another topic; MCPX_ENOMEM.
  */
 static enum mcpx_err grant_of_proof(struct tokens *tokens, struct jwt_proof *proof,
                                     struct mcpx_capset *compiled, struct mcpx_slice topic,
@@ -204,14 +203,13 @@ static enum mcpx_err grant_of_proof(struct tokens *tokens, struct jwt_proof *pro
 }
 
 /*
- * ---- A grant outlives the configuration under which it was earned, so what it was earned with is
- * kept beside it: the digest of a token, or what a JWT claims and which key has signed it. The
- * token itself is not: whoever reads our memory could connect with it. Of the claims only those are
- * kept that decide, and of `capabilities` only that they are there: the grant has their compiled
- * set.
+ * ---- A grant outlives its configuration, so it keeps its credential: the digest of a token, or
+ * the claims of a JWT and its signer's key. It does not keep the token: a reader of the router's
+ * memory could connect with that. It keeps only the decisive claims; of `capabilities` only their
+ * presence, because the grant has their compiled set.
  */
 
-/* The names of a proof's text: what the header said, and the claims. */
+/* The members of a proof's text: the header and the claims. */
 static const char header_name[] = "header", claims_name[] = "claims";
 
 static json_t *keep_ambiguous(const json_t *claims)
@@ -235,7 +233,7 @@ static json_t *keep_ambiguous(const json_t *claims)
     return NULL;
 }
 
-/* Gives a grant that was made from verified claims its credential. */
+/* Gives a grant of verified claims its credential. */
 static enum mcpx_err note_proof(const struct tokens *tokens, const struct jwt_proof *proof,
                                 struct grant *grant)
 {
@@ -294,7 +292,7 @@ enum mcpx_err tokens_recheck(struct tokens *tokens, const struct grant *base,
     return grant_of_person(person, topic, out);
 }
 
-/* ---- who asks ---- */
+/* ---- the caller ---- */
 
 /*
  * The bearer of a token or certificate: a configured participant, or the claims of a JWT. `person`
@@ -352,7 +350,7 @@ enum mcpx_err tokens_ask(struct tokens *tokens, const struct credentials *creden
     return err;
 }
 
-/* What comparing one topic takes, with a few bytes for beginning with each pattern. */
+/* The work of comparing one topic, with a few bytes for the start of each pattern. */
 static size_t work_of(const struct tokens_entry *person, const struct credentials *credentials)
 {
     size_t work = credentials->bearer.len + 1;
@@ -371,7 +369,7 @@ enum mcpx_err tokens_cover(struct tokens *tokens, const struct credentials *cred
     enum mcpx_err err = identify(tokens, credentials, now, &person, &proof);
     size_t each, count = 0;
 
-    /* The other claims have to be in order too. */
+    /* The other claims must be valid, too. */
     if (!err && !person)
         err = grant_of_proof(tokens, &proof, NULL, any, now, &grant);
     if (err)

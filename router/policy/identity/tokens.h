@@ -20,67 +20,65 @@ struct jwt_signature;
 void tokens_free(struct tokens *tokens);
 
 /**
- * Frees some of it, so that nobody waits for a hundred thousand participants. Returns true when all
- * of it is gone.
+ * Frees a part of it, because freeing a hundred thousand participants blocks the loop. Returns true
+ * when all of it is gone.
  */
 bool tokens_free_some(struct tokens *tokens);
 
 /**
- * Takes the references to what was shared with `before` when it was read (struct config_sources),
- * and the sets that were compiled for tokens since. On the thread that uses both, and before
- * `before` is freed; without it the shared grants are gone then. Nothing happens when nothing is
- * shared.
+ * Takes references to the grants shared with `before` (struct config_sources), and its sets
+ * compiled for tokens. Must be called on the thread of both, before `before` is freed: else the
+ * shared grants are freed with it. Does nothing when nothing is shared.
  */
 void tokens_take_shared(struct tokens *tokens, struct tokens *before);
 
 /**
- * Judges what a grant was earned with again, as tokens_ask would judge the token: by the
- * participants, profiles and keys that are in force now.
+ * Judges the credential of a grant again, as tokens_ask would judge the token: by the active
+ * participants, profiles and keys.
  *
- * base     a grant that tokens_ask or tokens_recheck has given, under any configuration;
- *          borrowed
+ * base     a grant of tokens_ask or tokens_recheck, under any configuration; borrowed
  * topic    as for tokens_ask
  * out      filled with a reference the caller owns; untouched on failure
  *
- * Returns MCPX_OK; MCPX_ENOTFOUND when the participant is not configured any more; MCPX_EFORBIDDEN
- * when it may not be in this topic any more; MCPX_ETOKEN when another token may help: the entry has
- * another `token_sha256`, the key is gone, or the token is not accepted for another reason;
- * MCPX_ENOMEM. Protocol: section 7.
+ * Returns MCPX_OK; MCPX_ENOTFOUND when the participant is no longer configured; MCPX_EFORBIDDEN
+ * when it may no longer join this topic; MCPX_ETOKEN when another token may help: the entry has
+ * another `token_sha256`, the key is gone, or the token is refused for another reason; MCPX_ENOMEM.
+ * Protocol: section 7.
  */
 enum mcpx_err tokens_recheck(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
-/** The file with public keys that has that index; NULL behind the last. Lent, to be kept up to date
+/** The file with public keys at an index; NULL behind the last. Lent, to be kept up to date
  * (jwt.h). */
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
 
 /** The caller, as far as it is known. */
 struct credentials {
     struct mcpx_slice bearer; /* a token; absent when there is none */
-    /* Whom a verified certificate stands for: the id of a configured participant, or empty
-     * when it stands for nobody; absent when there is no certificate. */
+    /* The participant of a verified certificate: a configured id, or empty when its names have
+     * none; absent without a certificate. */
     struct mcpx_slice named;
     /* Of the token, as for jwt_verify; NULL = it is verified at once. */
     struct jwt_signature *signature;
-    /* Filled on MCPX_ETOKEN: what is wrong with the token, a static sentence, or NULL. What it
-     * says of dates, issuer, audience and other claims is of a token that a configured key has
-     * signed. NULL = nobody wants to know. */
+    /* Filled on MCPX_ETOKEN: the error of the token, a static sentence, or NULL. A sentence about
+     * dates, issuer, audience or other claims implies the signature of a configured key. NULL = not
+     * needed. */
     const char **why;
 };
 
 /**
- * Finds who asks, and its grant in a topic.
+ * Finds the caller's participant and its grant in a topic.
  *
- * credentials   borrowed. A certificate does instead of a token; with both, both must name the same
+ * credentials   borrowed. A certificate can replace a token; with both, both must name one
  *            participant
  * topic      the topic asked for; absent = any (the API calls that are not about one topic)
  * out        filled with a grant the caller owns one reference of; untouched on failure
  *
- * Returns MCPX_OK; MCPX_ETOKEN when the token is unknown, malformed, not signed by a configured
- * key with that key's own algorithm, or outside nbf/exp (60 s leeway), or names no valid
- * participant, or when the certificate stands for another participant or for none; MCPX_EOPENING
- * when the token's signature is to be verified first; MCPX_EFORBIDDEN when it is good but not for
- * this topic; MCPX_ENOMEM. Static tokens are compared in constant time. Protocol: section 7.
+ * Returns MCPX_OK; MCPX_ETOKEN when the token is unknown, malformed, not signed by a configured key
+ * with that key's own algorithm, or outside nbf/exp (60 s leeway), or names no valid participant,
+ * or when the certificate stands for another participant or for none; MCPX_EOPENING when the
+ * token's signature is to be verified first; MCPX_EFORBIDDEN when it is valid, but not for this
+ * topic; MCPX_ENOMEM. Static tokens are compared in constant time. Protocol: section 7.
  */
 enum mcpx_err tokens_ask(struct tokens *tokens, const struct credentials *credentials,
                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
@@ -95,16 +93,16 @@ struct token_topic {
 struct token_topics {
     struct token_topic *rows;
     size_t count;
-    size_t work; /* bytes of patterns and of the token that they may be compared with */
+    size_t work; /* limit of the comparisons: bytes of patterns and of the token */
 };
 
 /**
- * Finds out for which of several topics somebody's token or certificate is valid. It is verified
- * only once: a signature may take a thousand times as long as comparing a name.
+ * Finds the topics for which a token or certificate is valid. It is verified only once: a signature
+ * may take a thousand times as long as comparing a name.
  *
  * topics   `covered` is filled, for one topic at least: true where tokens_ask would return MCPX_OK;
- *          `count` is set to how many were compared before `work` was used up, and `work` to what
- *          is left. Untouched on failure
+ *          `count` is set to the number compared before `work` was used up, and `work` to the rest.
+ *          Untouched on failure
  *
  * Returns MCPX_OK, or MCPX_ETOKEN and MCPX_ENOMEM as tokens_ask.
  */
@@ -121,8 +119,8 @@ enum mcpx_err tokens_cover(struct tokens *tokens, const struct credentials *cred
  * token               the JWT is appended
  *
  * Returns MCPX_OK, MCPX_EREQUEST with `fault` filled for a bad participant id or topic name and for
- * who is configured, MCPX_EPATTERN,
- * MCPX_ENOMEM, or MCPX_ENOTFOUND when no HMAC key is configured.
+ * a configured participant, MCPX_EPATTERN, MCPX_ENOMEM, or MCPX_ENOTFOUND when no HMAC key is
+ * configured.
  */
 enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
                            struct mcpx_slice topic, struct mcpx_slice capabilities_json,
@@ -132,16 +130,16 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
 /** A participant or profile of the configuration. Lent until tokens_free. */
 struct tokens_entry {
     struct mcpx_slice name; /* its id; lent by `grant` */
-    struct grant *grant;    /* what it may send, and how it reads */
+    struct grant *grant;    /* its permissions, and its routing mode */
     struct names topics;    /* patterns; a profile has none */
-    bool by_jwt;            /* a JWT that names the participant is accepted */
+    bool by_jwt;            /* JWTs of the participant are accepted */
     bool shared; /* private: `grant` is another configuration's, and not counted here yet */
 };
 
 /** The participant at an index, in the order of ids by bytes; NULL behind the last. */
 const struct tokens_entry *tokens_participant_at(const struct tokens *tokens, size_t index);
 
-/** How many participants there are up to an id in this order, itself included. */
+/** The number of participants up to and including an id in this order. */
 size_t tokens_participants_up_to(const struct tokens *tokens, struct mcpx_slice id);
 
 /** The profile at an index, in no order; NULL behind the last. */
@@ -171,13 +169,13 @@ struct mcpx_slice tokens_topic_pattern(const struct tokens_entry *person,
 enum difference_change { DIFFERENCE_ADDED, DIFFERENCE_REMOVED, DIFFERENCE_CHANGED };
 
 /**
- * One participant or profile that is not what it was. Of what was added there is no `before`, of
- * what was removed no `after`. Lent until the tokens are freed.
+ * One added, removed or changed participant or profile. `before` is NULL for an added one, `after`
+ * for a removed one. Lent until the tokens are freed.
  */
 struct difference_row {
     enum difference_change change;
     const char *kind;       /* "participant" or "profile" */
-    struct mcpx_slice name; /* whom it is about */
+    struct mcpx_slice name; /* its id or name */
     const struct tokens_entry *before, *after;
 };
 
@@ -189,7 +187,7 @@ struct difference {
 };
 
 /**
- * Finds what is different. Both are only read, and lent to the difference until difference_fini.
+ * Finds the differences. Both are only read, and lent to the difference until difference_fini.
  *
  * out   zeroed; to be released with difference_fini in every case
  *
@@ -205,16 +203,16 @@ void difference_fini(struct difference *difference);
 const char *difference_word(enum difference_change change);
 
 /**
- * Appends all as a JSON array, but ends it behind the row with which `out` is longer than
- * `bytes_max`. A row is an object: who, the change, what was gained and lost (docs/http-api.md). Of
- * tokens it says only whether there is another one. Long lists of grants take milliseconds.
+ * Appends the rows as a JSON array, but ends it after the row that makes `out` longer than
+ * `bytes_max`. A row is an object: name, change, gains and losses (docs/http-api.md). It reports a
+ * new token, but not the token. Long lists of grants take milliseconds.
  *
- * Returns how many rows are in it.
+ * Returns the number of its rows.
  */
 size_t difference_write(const struct difference *difference, size_t bytes_max,
                         struct mcpx_text *out);
 
-/** What is told of two configurations. */
+/** The response about two configurations. */
 struct difference_answer {
     const char *rev, *was; /* the policy of the new and of the old one */
     const struct difference *difference;

@@ -1,8 +1,8 @@
 /*
- * tokens_difference.c - compares what participants and profiles come to, not how they are written:
- * a grant that moves from a profile to the entry of a participant changes nothing for it. Patterns
- * are compared as texts. Working out which kinds one pattern covers beyond another was refused: a
- * person who reads "chat" removed and "chat*" added knows what it means.
+ * tokens_difference.c - compares the effective grants of participants and profiles, not their text:
+ * a grant may move from a profile to an entry without any change. Patterns are compared as texts.
+ * Rejected: working out the kinds of one pattern beyond another, because a reader understands
+ * "chat" removed and "chat*" added.
  */
 #include "router/policy/identity/tokens.h"
 
@@ -38,7 +38,7 @@ static enum difference_change change_of(const void *before, const void *after)
     return before ? DIFFERENCE_REMOVED : DIFFERENCE_ADDED;
 }
 
-/* A row, or none: `before` and `after` are not both NULL. */
+/* Adds a row if they differ; `before` and `after` are not both NULL. */
 static bool add_row(struct difference *out, const char *kind,
                     const struct tokens_entry *before, const struct tokens_entry *after)
 {
@@ -96,7 +96,7 @@ const char *difference_word(enum difference_change change)
 
 /* ---- writing ---- */
 
-/* The lists of an entry, in the order in which they are told. */
+/* The lists of an entry, in the order of writing. */
 enum list { TOPICS, GRANTS, DENIALS, LISTS };
 
 static size_t count_of(const struct tokens_entry *entry, enum list list)
@@ -107,14 +107,14 @@ static size_t count_of(const struct tokens_entry *entry, enum list list)
                           : entry->grant->capset->deny_count;
 }
 
-/* A row of a list that is no grant. */
+/* The text of a topic or a denial. */
 static struct mcpx_slice text_of(const struct tokens_entry *entry, enum list list, size_t row)
 {
     return list == TOPICS ? mcpx_slice_of(entry->topics.text[row])
                           : mx_capset_denial(entry->grant->capset, row);
 }
 
-/* Searched from `at` on, where the one before was found: most lists have the same order. */
+/* Searches from `at` on, behind the previous hit: most lists have the same order. */
 static bool has(const struct tokens_entry *entry, enum list list,
                 const struct tokens_entry *other, size_t row, size_t *at)
 {
@@ -133,7 +133,7 @@ static bool has(const struct tokens_entry *entry, enum list list,
     return found;
 }
 
-/* The rows of `of` that are not in `beside`; no member when there are none. */
+/* Writes the rows of `of` missing in `beside`; no member when all are there. */
 static void write_list(const char *name, enum list list, const struct tokens_entry *of,
                        const struct tokens_entry *beside, struct mcpx_text *out)
 {

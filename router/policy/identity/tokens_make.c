@@ -1,9 +1,9 @@
 /*
- * tokens_make.c - fills and frees the table of participants that may connect: arrays that are
- * filled when a configuration is read, and maps that find participants by their id and by the
- * digest of their token. The time of a search may show whether the first bytes of a digest are
- * known. That helps no attacker: they do not give the token. Comparing every row was refused: with
- * 20,000 rows a bad token took 0.25 ms.
+ * tokens_make.c - fills and frees the table of configured participants: arrays, filled when a
+ * configuration is read, and maps to find participants by id and by the digest of their token. The
+ * time of a search may reveal the first bytes of a known digest. They do not help an attacker,
+ * because they do not give the token. Rejected: comparing every row, because with 20,000 rows a bad
+ * token took 0.25 ms.
  */
 #include "router/policy/identity/tokens_make.h"
 
@@ -14,7 +14,7 @@
 #include <openssl/crypto.h>
 #include <stdlib.h>
 
-/* Some of them a millisecond. */
+/* These take about a millisecond. */
 static const size_t freed_at_once = 512;
 
 struct tokens *tokens_new(const struct tokens *before)
@@ -114,7 +114,7 @@ static uint64_t digest_hash(const unsigned char digest[32])
     return prefix;
 }
 
-/* Is the grant that was there before the one that the entry asks for? */
+/* Is the earlier grant equal to that of the entry? */
 static bool is_grant_of(const struct grant *grant, const struct tokens_person *person)
 {
     const struct grant_list *list = person->grants;
@@ -185,7 +185,7 @@ enum mcpx_err tokens_add(struct tokens *tokens, const struct tokens_person *pers
     return MCPX_OK;
 }
 
-/* May everybody be sent the kind? A set is not asked: somebody else may be asking it just now. */
+/* May the kind be sent to everybody? Does not query the set: another thread may do so now. */
 static bool sends_to_all(const struct mcpx_capset *set, const struct mcpx_kind *kind)
 {
     bool sends = false;
@@ -255,7 +255,7 @@ static int compare_ids(const void *one, const void *other)
                               (*(struct tokens_entry *const *)other)->name);
 }
 
-/* Sorted where it is read, which is not on the loop: a hundred thousand would hold that up. */
+/* Sorts on the thread of the reading: a hundred thousand rows would block the event loop. */
 void tokens_sort(struct tokens *tokens)
 {
     if (tokens->people.count > 0)

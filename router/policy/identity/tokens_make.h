@@ -1,5 +1,5 @@
 /*
- * tokens_make.h - how config.c fills a `struct tokens`; nobody else needs it.
+ * tokens_make.h - fills a `struct tokens`, for config*.c only.
  */
 #ifndef POLICY_TOKENS_MAKE_H
 #define POLICY_TOKENS_MAKE_H
@@ -11,8 +11,8 @@
 /**
  * Makes a table without participants and keys. Returns NULL when memory runs out.
  *
- * before   profiles and participants that are equal to its own share their compiled grants; it is
- *          only read, and has to stay until tokens_take_shared. NULL = there is none
+ * before   equal profiles and participants share its compiled grants; it is only read, and must
+ *          stay until tokens_take_shared. NULL = none
  */
 struct tokens *tokens_new(const struct tokens *before);
 
@@ -28,7 +28,7 @@ struct tokens_person {
     const struct grant_list *grants; /* profile's and own */
     enum routing routing;
     unsigned instances; /* as in struct grant */
-    bool by_jwt;        /* a JWT may name it too, and is then as good as its token */
+    bool by_jwt;        /* a JWT may name it, too, and is then equivalent to its token */
 };
 
 /**
@@ -42,8 +42,8 @@ enum mcpx_err tokens_add(struct tokens *tokens, const struct tokens_person *pers
 void tokens_sort(struct tokens *tokens);
 
 /**
- * How many configured participants may answer tool calls and do not read in directed mode by their
- * own or their profile's routing.
+ * The number of configured participants that may answer tool calls and have no routing `directed`,
+ * of their own or their profile.
  */
 size_t tokens_answerers(const struct tokens *tokens);
 
@@ -60,8 +60,8 @@ struct tokens {
     struct jwt_ring ring;
     struct tokens_table profiles, people; /* `people` in the order of ids: tokens_sort */
     struct mx_map digests; /* addresses of people by the first bytes of their token's digest */
-    struct mx_map sets;    /* that were compiled for tokens: capset_cache_get */
-    /* What is equal there is shared, while this one is filled; NULL else. */
+    struct mx_map sets;    /* compiled for tokens: capset_cache_get */
+    /* Equal grants are shared with it while this one is filled; else NULL. */
     const struct tokens *before;
 };
 
