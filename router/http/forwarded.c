@@ -1,9 +1,9 @@
 /*
  * forwarded.c - reads X-Forwarded-For, Forwarded (RFC 7239) and the PROXY protocol. Headers are
  * read from the right, because a client's own entries stand on the left of those that proxies have
- * appended. A setting says which of the two headers counts, because a proxy that writes the one
- * passes the other on as it came. The first bytes tell both versions of the PROXY protocol apart;
- * no request and no TLS handshake begins with them. Extensions of version 2 are passed over.
+ * appended. A setting selects one of the two headers, because a proxy writes only one and forwards
+ * the client's other one. The first bytes identify both versions of the PROXY protocol; requests
+ * and TLS handshakes never begin with them. Extensions of version 2 are skipped.
  */
 #include "router/http/forwarded.h"
 
@@ -16,13 +16,13 @@
 
 /* ---- addresses ---- */
 
-/* Counting single IPv6 addresses would count nothing: whoever has one has 2^64 of them. */
+/* Limits per single IPv6 address are useless: a client has 2^64 of them. */
 
 enum { SHARED_BYTES = 8, NETWORK_BYTES = 6, MAPPED_AT = 12 };
 
 static const unsigned char mapped[MAPPED_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-/* Multicast, which nobody connects from: all who come by a Unix socket. */
+/* A multicast address, never that of a client: marks clients of Unix sockets. */
 static const unsigned char of_unix = 0xff;
 
 static bool is_v4(const struct address *address)
@@ -96,7 +96,7 @@ const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE])
     return text;
 }
 
-/* ---- what a head says of a request ---- */
+/* ---- client addresses in the head of a request ---- */
 
 /* Does a whole address begin with the first `bits` of another? */
 static bool address_begins(struct address whole, const unsigned char *with, unsigned bits)
@@ -129,8 +129,8 @@ static bool is_quote(struct mcpx_slice text, size_t at)
 }
 
 /*
- * Takes off what follows the last `mark` outside quotes, which goes too; absent when nothing is
- * left. Between quotes stands what a proxy has copied from a client, the host for one.
+ * Takes off the text after the last `mark` outside quotes, and the mark; absent when nothing is
+ * left. Quoted text may be copied from a client, such as the host.
  */
 static struct mcpx_slice take_last(struct mcpx_slice *list, char mark)
 {
@@ -162,8 +162,8 @@ static bool read_node(struct mcpx_slice node, struct address *out)
 }
 
 /*
- * `for=` among the pairs of an element of Forwarded; absent when there is none, and when there are
- * two, which RFC 7239 section 4 forbids: nothing says which of them the proxy has written.
+ * The value of `for=` in an element of Forwarded; absent when there is none or more than one. RFC
+ * 7239 section 4 forbids a second one: the proxy's own cannot be told from the client's.
  */
 static struct mcpx_slice find_for(struct mcpx_slice element)
 {
@@ -183,7 +183,7 @@ static struct mcpx_slice find_for(struct mcpx_slice element)
     return found;
 }
 
-/* Goes on along one field; false when what stands there is no address. */
+/* Continues along one field; false at an element without an address. */
 static bool go_back(const struct config *config, struct mcpx_slice list, struct address *at)
 {
     while (list.text && forwarded_is_trusted(config, *at)) {
@@ -227,13 +227,13 @@ static const unsigned char signature[] = {0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D,
 
 static const char begin[] = "PROXY ";
 
-/* Do the bytes begin like this, as far as they have come? */
+/* Do the bytes received so far begin like this? */
 static bool is_like(struct mcpx_slice bytes, const void *with, size_t len)
 {
     return bytes.len == 0 || memcmp(bytes.text, with, bytes.len < len ? bytes.len : len) == 0;
 }
 
-/* The next word, which one blank ends, or the end. */
+/* Takes the next word, up to one blank or the end. */
 static struct mcpx_slice take_word(struct mcpx_slice *line)
 {
     const char *blank = line->len ? memchr(line->text, ' ', line->len) : NULL;
@@ -289,7 +289,7 @@ static enum proxy_head read_v1(struct mcpx_slice bytes, size_t *len, struct addr
     return read_line(line, from);
 }
 
-/* The addresses of version 2; `family` as its byte has it. */
+/* Reads the addresses of version 2; `family` is its byte. */
 static enum proxy_head read_pair(struct mcpx_slice pair, unsigned family, struct address *from)
 {
     if (family == 0x11 && pair.len >= V4_PAIR) {

@@ -1,6 +1,6 @@
 /*
- * forwarded.h - the address of a client as a proxy states it: in the head of a request, or before
- * its first byte by the PROXY protocol, versions 1 and 2.
+ * forwarded.h - the client address reported by a proxy: in the head of a request, or before its
+ * first byte by the PROXY protocol, versions 1 and 2.
  */
 #ifndef EDGE_FORWARDED_H
 #define EDGE_FORWARDED_H
@@ -15,9 +15,9 @@ struct sockaddr;
 enum { ADDRESS_LEN = 16 };
 
 /**
- * The part of an address that one household or machine chooses from freely: all of an IPv4
- * address, the first 64 bits of an IPv6 one. IPv4 stands as an IPv4-mapped address. Everybody on a
- * socket without addresses has the one of all zeros.
+ * The part of an address that identifies one household or machine: all of an IPv4 address, the
+ * first 64 bits of an IPv6 address. IPv4 is stored as an IPv4-mapped address. All clients of Unix
+ * sockets share the address ff00::.
  */
 struct address {
     unsigned char bytes[ADDRESS_LEN];
@@ -26,25 +26,25 @@ struct address {
 /** The address of a peer's socket, whole. `from` is borrowed. */
 struct address address_whole(const struct sockaddr *from);
 
-/** The part of a whole address that limits count by: see struct address. */
+/** The part of a whole address used by limits: see struct address. */
 struct address address_shared(struct address whole);
 
 /**
- * Reads an address as people write it, without port or brackets, whole. False when it is none;
- * `out` is untouched then.
+ * Reads a whole address from text without port or brackets. Returns false, `out` untouched, for
+ * other text.
  */
 bool address_read(struct mcpx_slice text, struct address *out);
 
 /**
- * What one customer of a network may hold many addresses of: the first 48 bits of an IPv6 address.
- * An IPv4 address is its own.
+ * The network of one customer, with many addresses: the first 48 bits of an IPv6 address; an IPv4
+ * address itself.
  */
 struct address address_network(struct address address);
 
 /** Room for an address as text. */
 enum { ADDRESS_TEXT_SIZE = 46 };
 
-/** It as text, for the log: of an IPv6 address what is kept of it, or "unix". Returns `text`. */
+/** Writes it as text for the log, or "unix". Returns `text`. */
 const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE]);
 
 /** The bytes as a slice, lent as long as the address. */
@@ -57,31 +57,31 @@ static inline struct mcpx_slice address_slice(const struct address *address)
 bool forwarded_is_trusted(const struct config *config, struct address whole);
 
 /**
- * Goes back along the proxies of a request, from the nearest on, as long as they are trusted: each
- * has appended the address that it was asked from. Stops at what is no address.
+ * Walks back along the proxies of a request, from the nearest on, as long as they are trusted: each
+ * has appended the address of its own client. Stops at text without an address.
  *
  * from   the whole address of the socket, of a trusted proxy
  *
- * Returns the first address that is not such a proxy's, or the last one that is known.
+ * Returns the first address of no trusted proxy, or the last known one.
  */
 struct address forwarded_find(const struct config *config, const struct mx_http_head *head,
                               struct address from);
 
-/** The longest head that is read; heads with many extensions are refused. */
+/** Limit of a head in bytes; heads with many extensions are refused. */
 enum { PROXY_HEAD_MAX = 4096 };
 
 /**
- * PROXY_HEAD_MORE    it is not whole yet
- * PROXY_HEAD_FROM    it says whom the connection is from
- * PROXY_HEAD_OWN     the proxy speaks for itself, or does not know
- * PROXY_HEAD_BAD     it is no such head, or too long
+ * PROXY_HEAD_MORE    it is incomplete
+ * PROXY_HEAD_FROM    it has the client address
+ * PROXY_HEAD_OWN     the connection is the proxy's own, or of an unknown client
+ * PROXY_HEAD_BAD     it is malformed or too long
  */
 enum proxy_head { PROXY_HEAD_MORE, PROXY_HEAD_FROM, PROXY_HEAD_OWN, PROXY_HEAD_BAD };
 
 /**
  * Reads a head.
  *
- * bytes   all that has come so far
+ * bytes   all bytes received so far
  * len     filled with its length, unless there is more to come or it is bad
  * from    filled with the whole address when there is one
  */

@@ -1,8 +1,8 @@
 /*
- * http_reply.c - one writer for every answer, so that no answer lacks a header the others have.
- * The body is complete before the first header is written, because Content-Length stands before
- * it; chunked answers were refused, since an answer leaves in one write. No value that a client
- * chose reaches a header but the origin, which was checked.
+ * http_reply.c - one writer for every response, so that all have the same headers. The body is
+ * complete before the first header is written, because Content-Length stands before it. Rejected:
+ * chunked responses, because a response is sent in one write. The only client's value in a header
+ * is the origin, checked before.
  */
 #include "router/http/http_reply.h"
 
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Seconds after which it makes sense to ask again. */
+/* Seconds until a retry makes sense. */
 enum { RETRY_RATE_S = 1, RETRY_BUSY_S = 5 };
 
 void http_reply_fini(struct http_reply *reply)
@@ -48,7 +48,7 @@ static void write_reasons(const struct http_reply *reply, struct mcpx_text *body
         mcpx_text_puts(body, "]");
 }
 
-/* The error's own text. Whoever is over a rate is told which setting it is. */
+/* The error's own text; an exceeded rate is named by its setting. */
 static struct mcpx_text sentence_of(enum mcpx_err err)
 {
     const char *text = mcpx_strerror(err);
@@ -60,7 +60,7 @@ static struct mcpx_text sentence_of(enum mcpx_err err)
     return mx_formatted("%s", text);
 }
 
-/* RFC 9457; `error` is where clients of the original router look for a sentence. */
+/* RFC 9457; `error` is for clients of the original router. */
 static void write_problem(const struct http_reply *reply, int status, struct mcpx_text *body)
 {
     mx_scoped_text sentence = {0};
@@ -91,7 +91,7 @@ static void write_methods(unsigned methods, struct mcpx_text *out)
     mcpx_text_puts(out, "OPTIONS\r\n");
 }
 
-/* Fetch standard, section 3.3; `Vary` for caches that know no better than to keep answers. */
+/* Fetch standard, section 3.3; `Vary` for caches that keep responses anyway. */
 static void write_cors(const struct http_reply *reply, struct mcpx_text *out)
 {
     mcpx_text_puts(out, "Vary: Origin\r\n");
@@ -117,7 +117,7 @@ static void write_refusal_headers(int status, int64_t wait_ms, struct mcpx_text 
         mx_format(out, "Retry-After: %s\r\n", RETRY_BUSY_S);
 }
 
-/* RFC 9110 section 6.6.1: who has a clock says when. */
+/* RFC 9110 section 6.6.1: servers with a clock send a date. */
 static void write_date(int64_t wall_ms, struct mcpx_text *out)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
@@ -188,8 +188,8 @@ void http_reply_write(struct http_reply *reply, struct mcpx_text *out)
 /*
  * Reads request targets without regard for what they ask. Everything decoded goes into one buffer
  * whose size is known beforehand (decoding never grows a text), so slices of it can be handed
- * around. A map of all parameters was refused: a caller names the few that it understands. Nobody
- * needs a token to send a thousand others, so they must not cost memory.
+ * around. Rejected: a map of all parameters, because a client without a token could fill memory
+ * with a thousand of them; a caller names the few that it understands.
  */
 
 enum { NAME_MAX_LEN = 16 };
@@ -215,8 +215,8 @@ bool http_target_parse(struct mcpx_slice raw, struct http_target *out)
     return true;
 }
 
-/* Undoes percent-encoding. Returns how many bytes that makes; SIZE_MAX for a malformed text, and
- * for one that has no room. */
+/* Undoes percent-encoding. Returns the number of bytes; SIZE_MAX for a malformed text, and without
+ * enough room. */
 static size_t decode(struct mcpx_slice raw, enum http_plus plus, char *out, size_t room)
 {
     size_t len = 0, taken;

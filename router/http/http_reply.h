@@ -1,6 +1,5 @@
 /*
- * http_reply.h - an answer while it is being made, and how it is written down.
- * Protocol: section 8.
+ * http_reply.h - an HTTP response under construction, and its writer. Protocol: section 8.
  */
 #ifndef EDGE_HTTP_REPLY_H
 #define EDGE_HTTP_REPLY_H
@@ -13,7 +12,7 @@ struct grant;
 /** Methods the API knows, as bits of a set. */
 enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
 
-/** An answer. Zero-initialised it is `200` with an empty JSON body. */
+/** A response. Zero-initialised it is `200` with an empty JSON body. */
 struct http_reply {
     /* Not MCPX_OK: the answer is a problem (RFC 9457) and `body` is ignored. */
     enum mcpx_err err;
@@ -23,18 +22,18 @@ struct http_reply {
     struct mcpx_text body; /* owned */
     /* The problem's detail; empty = the error's own text. Owned. */
     struct mcpx_text detail;
-    /* With MCPX_EOPENING: who asks for the topic; who comes in by a WebSocket. Owned. */
+    /* The requester of a topic, with MCPX_EOPENING; the participant of a WebSocket. Owned. */
     struct grant *grant;
-    struct mcpx_text scratch; /* what of the target was decoded; owned */
-    /* Of a problem: what keeps the router from working, as short texts; borrowed, NULL from the
-     * first that is not used. */
+    struct mcpx_text scratch; /* decoded parts of the target; owned */
+    /* Of a problem: up to two reasons why the router is not ready, as short texts; borrowed, NULL =
+     * unused. */
     const char *reasons[2];
     unsigned allow; /* when not 0: the methods of the path, for `Allow` */
     bool preflight; /* answers a CORS preflight: status 204 with Access-Control-Allow-* */
-    /* Borrowed; an allowed origin, told that it may read the answer. */
+    /* Borrowed; an allowed origin, sent in Access-Control-Allow-Origin. */
     struct mcpx_slice origin;
     bool head;       /* the method is HEAD: everything but the body */
-    bool reload;     /* the answer is what becomes of a reload (http_answer) */
+    bool reload;     /* the response is the result of a reload (http_answer) */
     int64_t wait_ms; /* with 429: when to ask again; 0 = soon */
     int64_t wall_ms; /* for `Date`; 0 = there is none */
 };
@@ -43,16 +42,16 @@ struct http_reply {
 void http_reply_fini(struct http_reply *reply);
 
 /**
- * Turns the answer into a problem with the error's own status; with MCPX_OK it is none any more.
+ * Turns the response into a problem with the error's own status; MCPX_OK undoes that.
  *
- * detail   a sentence without a secret, copied. NULL: the caller appends one to `reply->detail`,
- *          or the error's own text stands there
+ * detail   a sentence without a secret, copied. NULL: the caller appends one to `reply->detail`;
+ *          without it the error's own text is sent
  *
- * Returns false, for those who return whether all is well.
+ * Returns false, as a result for callers.
  */
 bool http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail);
 
-/** The status it is answered with. */
+/** The status of the response. */
 int http_reply_status(const struct http_reply *reply);
 
 /**
@@ -64,12 +63,12 @@ int http_reply_status(const struct http_reply *reply);
  */
 void http_reply_write(struct http_reply *reply, struct mcpx_text *out);
 
-/* ---- a request target taken apart. Protocol: sections 7 and 8. ---- */
+/* ---- parsing of a request target. Protocol: sections 7 and 8. ---- */
 
 /** A request target in origin form, split at its first '?'. */
 struct http_target {
     struct mcpx_slice path; /* begins with '/'; still percent-encoded */
-    /* What follows the '?', still percent-encoded; absent when there is no '?'. */
+    /* The part after the '?', still percent-encoded; absent without a '?'. */
     struct mcpx_slice query;
 };
 
@@ -95,30 +94,30 @@ bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mcpx_text *s
                  struct mcpx_slice *out);
 
 /**
- * What a parameter of a query, or a member of a body, has to be. Lists and what is looked at
- * elsewhere (HTTP_ANY) only bodies have.
+ * The type of a parameter of a query or a member of a body. Only bodies have lists, and members
+ * checked elsewhere (HTTP_ANY).
  */
 enum http_type { HTTP_TEXT, HTTP_NUMBER, HTTP_TOPIC, HTTP_LIST, HTTP_IDS, HTTP_ANY };
 
-/** A parameter somebody understands. */
+/** A parameter known to the caller. */
 struct http_param {
     const char *name;
     enum http_type type;
     bool required;
     size_t least, most;      /* of a number; bytes of a text; members of a list; 0 = any */
-    const char *must;        /* a sentence for who gets that wrong */
+    const char *must;        /* the sentence of its error */
     struct mcpx_slice value; /* absent until it is found */
     uint64_t number;         /* filled where it is one */
 };
 
 /**
- * Finds and decodes the parameters somebody understands; others are passed over unread.
+ * Finds and decodes the caller's parameters; others are skipped unread.
  *
  * query    as http_target_parse gives it
  * params   rows filled by the caller (names of at most 16 bytes); values are filled here
  * reply    has room for query.len bytes in `scratch`, where the values go
  *
- * Returns false with a problem: a parameter of ours is given twice, or with malformed
+ * Returns false with a problem: a known parameter is given twice, or with malformed
  * percent-encoding in its value; then one is required and missing, or not what it must be.
  */
 bool http_params_read(struct mcpx_slice query, struct http_param *params, size_t count,

@@ -1,11 +1,11 @@
 /*
  * rate_limits.c - an attempt is charged to its address, and the charge moves to the participant as
- * soon as that is known. So a thousand people behind one address cost it nothing, and a thousand
- * attempts without a token cost nobody else anything. Where both share an address, their
- * credentials tell them apart.
+ * soon as that is known. So a thousand participants behind one address do not use up its rate, and
+ * a thousand attempts without a token affect only their own address. On a shared address,
+ * credentials distinguish the two.
  *
- * The bound on all addresses together is for botnets. It refuses those first that ask most: a
- * bound that refused everybody would be what an attacker wants.
+ * The limit of all addresses together is for botnets. It refuses the busiest addresses first:
+ * refusing everybody would be the attacker's aim.
  */
 #include "router/http/rate_limits.h"
 
@@ -38,7 +38,7 @@ struct rate_limits *rate_limits_new(struct chance chance, uint64_t connects_per_
     return rates;
 }
 
-/* A debt from a higher rate would take long to be paid at a lower one. */
+/* Clears the buckets: a debt at a higher rate would last long at a lower one. */
 static void set_rate(struct mx_buckets *buckets, struct mx_rate rate)
 {
     if (buckets->rate.per_minute == rate.per_minute)
@@ -67,7 +67,7 @@ void rate_limits_free(struct rate_limits *rates)
     free(rates);
 }
 
-/* Would there be room if the share were only a part of what it is? */
+/* Has the address spent at most 1/RATE_LIMITS_MODEST_PART of its quota? */
 static bool is_modest(const struct rate_limits *rates, struct mcpx_slice address,
                       int64_t now_ms)
 {

@@ -1,8 +1,8 @@
 /*
  * log.c - a line is composed whole in one buffer and leaves in one write, so lines of several
- * processes on one pipe do not mix. Values are escaped here and nowhere else. Nobody is waited for:
- * what standard error does not take now is kept, to a bound, and what is lost beyond it is counted
- * and said. syslog was refused: the log files and every container runtime read stderr.
+ * processes on one pipe do not mix. Values are escaped here and nowhere else. Writing never blocks:
+ * lines are kept, up to a bound, until standard error takes them; lost lines are counted and
+ * reported. Rejected: syslog, because log files and container runtimes read stderr.
  */
 #include "router/process/log.h"
 
@@ -51,7 +51,7 @@ static void add_hex(struct mcpx_text *line, const char *prefix, unsigned number,
         mcpx_text_add(line, &"0123456789abcdef"[number >> (4 * digits) & 15], 1);
 }
 
-/* A character of `len` bytes as JSON escapes it: one that needs more than 16 bits as a pair. */
+/* A character of `len` bytes as JSON escapes it: as a pair above 16 bits. */
 static void add_character(struct mcpx_text *line, const char *bytes, size_t len)
 {
     unsigned code = (unsigned char)bytes[0] & (0x7fu >> (len > 1 ? len : 0));
@@ -66,8 +66,8 @@ static void add_character(struct mcpx_text *line, const char *bytes, size_t len)
 }
 
 /*
- * ASCII only, so that a log reader need not care: characters as JSON escapes them, bytes that are
- * no UTF-8 as "\\xff". A long value is cut: a line is for reading.
+ * Writes ASCII only, for readers of any encoding: characters as JSON escapes them, other bytes than
+ * UTF-8 as "\\xff". A long value is cut: a line is for reading.
  */
 static void add_escaped(struct mcpx_text *line, struct mcpx_slice text)
 {
@@ -133,7 +133,7 @@ static void put(enum log_level level, const char *event, const struct log_field 
         mx_line_writer_put(&state.writer, mcpx_text_view(line));
 }
 
-/* What could not be written is told where it is missing. */
+/* Reports lost lines at their place in the log. */
 static void report_lost(void)
 {
     struct log_field lines = log_number("lines", (int64_t)state.writer.lost);
@@ -202,7 +202,7 @@ void log_lws(int level, const char *line)
 
     while (text.len && (text.text[text.len - 1] == '\n' || text.text[text.len - 1] == '\r'))
         text.len--;
-    /* It says at error level, whenever it begins to close, which function did. */
+    /* Skips the line at error level about the start of each shutdown. */
     if (strncmp(line, "lws_libuv_stop", 14) == 0 ||
         !log_permits(&limit, mx_clock_now().mono_ms))
         return;
@@ -210,8 +210,8 @@ void log_lws(int level, const char *line)
 }
 
 /*
- * Shares: one bound for all lines of a kind would let whoever is refused most hide the others;
- * names are made up by anybody, so their counts stand in buckets, whose memory does not grow.
+ * Quotas: with one bound for all lines of a kind, the most refused client would hide the others.
+ * Clients can invent names, so the counts are in buckets of constant memory.
  */
 void log_share_init(struct log_share *share, const char *about, struct mx_map_key key)
 {

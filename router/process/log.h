@@ -1,5 +1,5 @@
 /*
- * log.h - one line per event on stderr, for people or for machines, that nobody can forge.
+ * log.h - one line per event on stderr, for people or for machines; clients cannot forge lines.
  */
 #ifndef EDGE_LOG_H
 #define EDGE_LOG_H
@@ -9,8 +9,8 @@
 
 /**
  * One `key=value` of an event. A text is borrowed for the call and may hold anything: control
- * characters, quotes, all that is not ASCII and bytes that are not UTF-8 are escaped. Never give it
- * a token, a ticket, an Authorization header or a query. Without a key it is left out.
+ * characters, quotes and all bytes beyond ASCII are escaped. Never give it a token, a ticket, an
+ * Authorization header or a query. A field without a key is left out.
  */
 struct log_field {
     const char *key;
@@ -37,28 +37,27 @@ static inline struct log_field log_number(const char *key, int64_t number)
     return (struct log_field){.key = key, .number = number, .is_number = true};
 }
 
-/** A field made of a text that may be absent or empty, and is left out then. */
+/** A field made of a text; left out when the text is absent or empty. */
 static inline struct log_field log_known(const char *key, struct mcpx_slice text)
 {
     return (struct log_field){.key = text.len ? key : NULL, .text = text};
 }
 
 /**
- * Says what is to be written from now on, without waiting for who reads standard error. Before:
- * LOG_INFO and up, as text, waiting.
+ * Sets level and format, and makes writing non-blocking. Before: LOG_INFO and up, as text,
+ * blocking.
  */
 void log_open(enum log_level level, enum log_format format);
 
-/** Says so again, without waiting. */
+/** Sets both again. */
 void log_set(enum log_level level, enum log_format format);
 
-/** Waits a second at most until what was kept is written, and frees the rest. */
+/** Waits a second at most until the kept lines are written, and frees the rest. */
 void log_close(void);
 
 /**
- * Tries again to write what standard error did not take, and says how many lines were lost. To be
- * called in every turn of the loop; costs nothing when nothing waits. Returns false while something
- * waits still.
+ * Tries again to write kept lines, and reports the number of lost ones. To be called in every loop
+ * iteration; costs nothing without kept lines. Returns false while lines are kept.
  */
 bool log_flush(void);
 
@@ -68,7 +67,7 @@ uint64_t log_lost(void);
 /** Would an event of this level be written? Ask before working out costly fields. */
 bool log_wants(enum log_level level);
 
-/** Writes one event with its fields. `event` is a word of ours, such as "admitted". */
+/** Writes one event with its fields. `event` is a fixed word, such as "admitted". */
 void log_write(enum log_level level, const char *event, const struct log_field *fields,
                size_t count);
 
@@ -78,8 +77,8 @@ void log_write(enum log_level level, const char *event, const struct log_field *
               sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
 
 /**
- * How often one kind of event may be written, for events that anybody can cause. Zeroed is
- * ready; `about` may name the event.
+ * Limit of one kind of event, for events that any client can cause. Zeroed is ready; `about` may
+ * name the event.
  */
 struct log_limit {
     const char *about;
@@ -89,24 +88,24 @@ struct log_limit {
 };
 
 /**
- * May the event be written now? At most 10 per second; when lines were held back, a line with
- * their number comes before the next one that is permitted.
+ * May the event be written now? At most 10 per second; after a pause, a line with the number of
+ * suppressed lines precedes the next permitted one.
  */
 bool log_permits(struct log_limit *limit, int64_t mono_ms);
 
 /**
- * Writes how many lines were held back in the last second that had any, once it is over. To be
- * called now and then, or nobody would hear of the last ones.
+ * Writes the number of lines suppressed in the last such second, once it is over. To be called now
+ * and then: else the last number is never written.
  */
 void log_tell(struct log_limit *limit, int64_t mono_ms);
 
 /**
- * What libwebsockets is given to log with (lws_set_log_level): rate-limited and escaped. At the
- * levels asked for, errors and warnings, no line of it quotes a request.
+ * Callback for the log of libwebsockets (lws_set_log_level): rate-limited and escaped. Its lines at
+ * the used levels, errors and warnings, never quote a request.
  */
 void log_lws(int level, const char *line);
 
-/** Lines of one name at once, and per minute. Less than log_permits lets all together have. */
+/** Lines of one name at once, and per minute; below the limit of log_permits for all. */
 enum { LOG_SHARE_BURST = 5, LOG_SHARE_PER_MINUTE = 12 };
 
 /** One kind of line. Made by log_share_init. */
@@ -118,14 +117,14 @@ struct log_share {
 /**
  * Makes it ready.
  *
- * about   the event, for the line that says how many were left out; static
- * key     a secret one: nobody can choose a name that takes another's share
+ * about   the event, for the line with the number of suppressed lines; static
+ * key     secret, so that a chosen name cannot use up another's quota
  */
 void log_share_init(struct log_share *share, const char *about, struct mx_map_key key);
 
 /**
- * May a line about this name be written now? When not, it is counted; log_tell says how many
- * were. Who has used up its own share takes nothing from the share of all.
+ * May a line about this name be written now? When not, it is counted for log_tell. A name beyond
+ * its own quota does not use up the common limit.
  */
 bool log_share_permits(struct log_share *share, struct mcpx_slice name, int64_t mono_ms);
 

@@ -1,16 +1,16 @@
 /*
- * process.c - time, chance, systemd, and what the system gives. The time is asked at most once per
- * loop turn, and when all is written: ten thousand messages that arrived together carry one
- * timestamp, and a system call per message is what a finer clock would cost. One message in some
- * dozens is timed by itself.
+ * process.c - time, chance, systemd, and the limits of the machine. The time is read at most once
+ * per loop iteration, and at its end: ten thousand messages that arrived together carry one
+ * timestamp. A finer clock would cost a system call per message. One message in some dozens is
+ * timed by itself.
  *
- * The watchdog is told twice as often as it asks for, as its manual recommends: one message may
- * come late. A thread of its own would tell it for ever, whatever the loop does.
+ * The watchdog is notified twice as often as required, as its manual recommends: one message may be
+ * late. Rejected: a thread for it, because it would go on when the loop hangs.
  *
- * Descriptors are counted one by one, since only newer kernels say how many there are; with ten
- * thousand connections that takes milliseconds, hence the pause in between. A container's bound on
- * memory is not what sysconf tells, and whoever ignores it is killed. Bounds are inherited, so
- * every group above ours is asked as well.
+ * Descriptors are counted one by one, because only newer kernels report their number; with ten
+ * thousand connections that takes milliseconds, hence the pause in between. sysconf ignores a
+ * container's memory limit, and the kernel kills processes beyond it. Limits are inherited, so
+ * every parent control group is read as well.
  */
 #include "router/process/process.h"
 
@@ -94,8 +94,8 @@ void manager_tell(const char *what)
     sd_notify(0, what);
 }
 
-/* systemd counts an answer to its signal only when it is of a later time: not the time at which the
- * loop's turn began. */
+/* systemd accepts a response to its signal only with a later time, so the start of the loop
+ * iteration is too early. */
 void systemd_notify_tell_reloading(void)
 {
     sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_ns() / 1000);
@@ -177,7 +177,7 @@ void process_ask(struct process *process, int64_t mono_ms)
         process->cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
 }
 
-/* The limit is for kernels that hand what is not dumpable to a program of root. */
+/* Some kernels pass dumps of such processes to a program of root; the limit prevents that. */
 void process_hide(void)
 {
     prctl(PR_SET_DUMPABLE, 0);
@@ -197,7 +197,7 @@ static uint64_t read_number(const char *path)
     return end == line ? UINT64_MAX : number;
 }
 
-/* The least bound of a group and of those above it. `group` is cut short on the way up. */
+/* The lowest limit of a group and its parents. `group` is shortened on the way up. */
 static uint64_t least_of(const char *root, const char *mount, char *group, const char *name)
 {
     uint64_t least = UINT64_MAX;

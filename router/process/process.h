@@ -8,16 +8,16 @@
 #include <mcpx/base.h>
 #include <stdint.h>
 
-/** What it takes. Zeroed = not asked yet; a number the system does not tell stays 0. */
+/** The resources of this process. Zeroed = not read yet; an unknown number stays 0. */
 struct process {
-    int64_t asked_ms;        /* mono_ms at which it was asked */
-    uint64_t resident_bytes; /* memory of it that is in RAM */
-    uint64_t open_fds;       /* file descriptors that are open */
-    uint64_t max_fds;        /* how many there may be */
+    int64_t asked_ms;        /* mono_ms of the reading */
+    uint64_t resident_bytes; /* its memory in RAM */
+    uint64_t open_fds;       /* open file descriptors */
+    uint64_t max_fds;        /* limit of file descriptors */
     uint64_t cpu_ms;         /* processor time it has used, in user and in system mode */
 };
 
-/** Asks, if a second has passed since: anybody may ask for metrics, and counting is not free. */
+/** Reads them, once a second at most: any client may request metrics, and counting is slow. */
 void process_ask(struct process *process, int64_t mono_ms);
 
 /**
@@ -28,68 +28,68 @@ void process_ask(struct process *process, int64_t mono_ms);
 void process_hide(void);
 
 /**
- * Bytes of memory that this process may use: those of the machine, or what the control groups it is
- * in allow (version 1 and 2), whichever is least. 0 when the system does not say.
+ * Bytes of memory available to this process: the lowest of the machine's memory and the limits of
+ * its control groups (version 1 and 2); 0 = unknown.
  *
  * root    put in front of /proc and /sys, for tests; "" is the machine itself
  */
 uint64_t machine_memory(const char *root);
 
-/** File descriptors that this process may have when it asks for all of them; 0 = not known. */
+/** Hard limit of the file descriptors of this process; 0 = unknown. */
 uint64_t machine_descriptors(void);
 
-/* ---- the service manager: systemd, or whoever else set NOTIFY_SOCKET ---- */
+/* ---- the service manager: systemd, or another one that sets NOTIFY_SOCKET ---- */
 
-/** The watchdog of the service manager. Zeroed = nobody watches. */
+/** The watchdog of the service manager. Zeroed = no watchdog. */
 struct systemd_notify {
-    int64_t every_ms; /* how often it is to be told that the loop turns; 0 = nobody watches */
-    int64_t told_ms;  /* mono_ms at which it was told last */
+    int64_t every_ms; /* interval of its notifications; 0 = no watchdog */
+    int64_t told_ms;  /* mono_ms of the last notification */
 };
 
-/** Asks whether somebody watches. */
+/** Reads the interval of the watchdog. */
 void systemd_notify_open(struct systemd_notify *notify);
 
-/** Tells it something, as sd_notify(3) has it: "READY=1" at the start, and after each reload. */
+/** Sends a state of sd_notify(3): "READY=1" at the start, and after each reload. */
 void manager_tell(const char *what);
 
-/** The configuration is read again from now on; until READY=1. */
+/** Reports the start of a reload; READY=1 ends it. */
 void systemd_notify_tell_reloading(void);
 
 /**
- * Tells the watchdog, when it is time, that the loop turns. To be called from the loop and from
- * nowhere else, so that one that hangs is found. Returns the milliseconds until it is time again;
- * INT64_MAX when nobody watches.
+ * Notifies the watchdog when it is time. To be called only from the event loop, so that a hanging
+ * loop is detected. Returns the milliseconds until the next notification; INT64_MAX without a
+ * watchdog.
  */
 int64_t systemd_notify_watchdog(struct systemd_notify *notify, int64_t mono_ms);
 
 /*
- * ---- the only place of the loop that asks what time it is, but for what is not of a loop turn
- * (lib/edge/timer.h). The threads of the store have router/store/commit/stage.h.
+ * ---- the clock of the event loop; times outside of loop iterations are in lib/edge/timer.h, those
+ * of the store's threads in router/store/commit/stage.h.
  */
 
-/** The time of one loop turn. */
+/** The time of one loop iteration. */
 struct clock {
     struct mcpx_now now;
     int64_t
-        began_us; /* when it was asked, in microseconds of the monotonic clock; 0 = not yet */
+        began_us; /* when it was read, in microseconds of the monotonic clock; 0 = not yet */
 };
 
-/** The monotonic clock in nanoseconds, asked now, for what is too short for a turn's time. */
+/** The monotonic clock in nanoseconds, read now, to time parts of a loop iteration. */
 uint64_t clock_ns(void);
 
-/** Processor time that this thread has taken, in nanoseconds. */
+/** Processor time of this thread, in nanoseconds. */
 uint64_t clock_work_ns(void);
 
-/** The time of this loop turn; the first caller of a turn asks. */
+/** The time of this loop iteration, read by its first caller. */
 struct mcpx_now clock_now(struct clock *clock);
 
 /**
- * Both clocks, asked now, at the end of a loop turn. `took_us` is set to the time since clock_now
- * was asked first in it; 0 when it was not.
+ * Both clocks, read now, at the end of a loop iteration. `took_us` is set to the time since its
+ * first clock_now; 0 without one.
  */
 struct mcpx_now clock_end(const struct clock *clock, uint64_t *took_us);
 
-/** The loop is about to wait: what was known is stale afterwards. */
+/** Forgets the time, because the loop is about to wait. */
 void clock_forget(struct clock *clock);
 
 /** Chance from the kernel. Aborts when the kernel has none, as nothing safe can follow. */
