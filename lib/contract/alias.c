@@ -1,11 +1,11 @@
 /*
- * alias.c - finds tools by their names and aliases, writes the list of tools as the edge shows it,
- * and describes the tool of the handshake. A name is looked up among the tools first, then among
- * the single aliases, then in the namespace. An alias stands for a tool, never for another alias.
+ * alias.c - finds tools by their names and aliases, writes the list of tools for clients, and
+ * describes the tool of the handshake. A name is looked up among the tools first, then among the
+ * single aliases, then in the namespace. An alias stands for a tool, never for another alias.
  *
- * For a tool whose answers are wrapped, `tools/list` has only an outline: clients that check
- * answers would refuse every envelope that the tool's own schema does not know. Some of them know
- * one dialect only, and accept no schema but an object.
+ * For a tool with wrapped results, `tools/list` has only an outline as its schema: a client would
+ * refuse every envelope by the tool's own schema. Some clients know one dialect only, and accept
+ * only objects as schemas.
  */
 #include "lib/contract/terms.h"
 
@@ -67,7 +67,7 @@ static const struct mcpx_alias *find_single(const struct mcpx_handshake *known,
     return NULL;
 }
 
-/* What stands behind the namespace and its dot; absent when the name is in another one. */
+/* The part after the namespace and its dot; absent when the name is in another one. */
 static struct mcpx_slice behind_space(const struct mcpx_handshake *known,
                                       struct mcpx_slice name)
 {
@@ -91,7 +91,7 @@ struct mcpx_slice mx_alias_find(const struct mcpx_terms *terms, const struct mcp
     return found.text && mx_tools_has(tools, found) ? found : (struct mcpx_slice){0};
 }
 
-/* Fills in all aliases that work, in no order. Returns false when memory runs out. */
+/* Fills in all working aliases, in no order. Returns false when memory runs out. */
 static bool list_aliases(struct mx_arena *arena, const struct mcpx_terms *terms,
                          const struct mcpx_tools *tools, struct mcpx_handshake *out)
 {

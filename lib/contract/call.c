@@ -1,6 +1,6 @@
 /*
- * call.c - admission: a call is read, found and judged, then passed on or refused. `steps` has the
- * steps; the first that finds an error ends the call.
+ * call.c - admission: a call is read, resolved and checked, then forwarded or refused. `steps` has
+ * the steps; the first error ends the call.
  */
 #include "lib/contract/call.h"
 
@@ -15,17 +15,17 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Random bytes that an id is made of: those for each purpose, one behind the other. */
+/* Random bytes of an id, for each purpose one behind the other. */
 enum { RANDOM_EACH = 16 };
 
-/* The context where the server looks for it, in params that it is given; absent if not there. */
+/* The context at its place in given params; absent if not there. */
 static struct mcpx_slice context_given(const struct mx_context_terms *terms,
                                        struct mcpx_slice params)
 {
     return mcpx_json_get(mcpx_json_get(params, terms->place), terms->name);
 }
 
-/* The context in a call's params: that of `arguments`, if the server looks there, comes first. */
+/* The context in a call's params, first in `arguments` if the server reads it there. */
 static struct mcpx_slice find_given(const struct mx_context_terms *terms,
                                     struct mcpx_slice params)
 {
@@ -35,7 +35,7 @@ static struct mcpx_slice find_given(const struct mx_context_terms *terms,
                       : mcpx_json_get(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER);
 }
 
-/* All readers find the same member of that name, or none. */
+/* True when all parsers find the same member of that name, or none. */
 static bool is_clear(struct mcpx_slice object, const char *name)
 {
     struct mx_ambiguous member = {name, {NULL, 0}};
@@ -54,7 +54,7 @@ static void make_id(struct mx_admission *a, enum mcpx_id_purpose purpose,
         calls->failed = true;
 }
 
-/* The ids of the call, whatever becomes of it. */
+/* Sets the ids of the call, also for a refused one. */
 static void identify(struct mx_admission *a, struct mcpx_slice context)
 {
     struct mcpx_call *call = a->call;
@@ -75,7 +75,7 @@ static void identify(struct mx_admission *a, struct mcpx_slice context)
     call->trace_id = mx_calls_take(a->calls, &call->arena, trace);
 }
 
-/* Copies what a string stands for; empty for anything else. */
+/* Copies a string, unescaped; empty for anything else. */
 static struct mcpx_slice keep_plain(struct mx_admission *a, struct mcpx_slice value)
 {
     struct mcpx_text plain = {0};
@@ -84,7 +84,7 @@ static struct mcpx_slice keep_plain(struct mx_admission *a, struct mcpx_slice va
     return mx_calls_take(a->calls, &a->call->arena, plain);
 }
 
-/* What is asked, and by which ids it goes. */
+/* Reads the request, and sets the ids of the call. */
 static void begin(struct mx_admission *a)
 {
     const struct mcpx_call_request *request = a->request;
@@ -104,7 +104,7 @@ static void begin(struct mx_admission *a)
     make_id(a, MCPX_ID_SPAN, call->span_id);
 }
 
-/* Step 1. A name that two readers read differently has none. */
+/* Step 1. An ambiguous name counts as missing. */
 static bool check_shape(struct mx_admission *a)
 {
     struct mx_call_error *call_error = &a->calls->call_error;
@@ -118,7 +118,7 @@ static bool check_shape(struct mx_admission *a)
            (!a->asked.is_hopeless && mx_call_passes(a->calls, a->call));
 }
 
-/* The call's own context, or one that is made; an error when there is none or a broken one. */
+/* Takes the call's own context, or makes one; an error for a missing or broken one. */
 static bool find_context(struct mx_admission *a)
 {
     const struct mx_context_terms *terms = &a->calls->terms->context;
@@ -145,7 +145,7 @@ static bool find_context(struct mx_admission *a)
     return true;
 }
 
-/* The member of params into which the context would be written has to be an object. */
+/* The member of params for the context must be an object. */
 static bool check_place(struct mx_admission *a)
 {
     const char *place = a->calls->terms->context.place;
@@ -169,7 +169,7 @@ static bool take_context(struct mx_admission *a)
     return true;
 }
 
-/* The tool of a name among those of the server, or the one that the edge answers; absent: none. */
+/* The tool of a name: the server's, or that of the handshake; absent: none. */
 static struct mcpx_slice find_tool(struct mx_admission *a)
 {
     const struct mcpx_calls *calls = a->calls;
@@ -189,7 +189,7 @@ static struct mcpx_slice find_tool(struct mx_admission *a)
                : none;
 }
 
-/* Whether the sender may call the tool, as far as the router has not been asked. */
+/* True when the sender may call the tool; checked only where the router does not. */
 static bool check_right(struct mx_admission *a, struct mcpx_slice tool)
 {
     const struct mcpx_call_request *request = a->request;
@@ -230,7 +230,7 @@ static bool resolve(struct mx_admission *a)
     return true;
 }
 
-/* Writes params with the tool's own name and the context, where they are not there already. */
+/* Writes params with the tool's own name and the context, unless they have both. */
 static bool change_params(struct mx_admission *a)
 {
     const struct mx_context_terms *terms = &a->calls->terms->context;
@@ -261,7 +261,7 @@ static bool change_params(struct mx_admission *a)
     return true;
 }
 
-/* Step 8: what is handed over has all that came, and all that the contract wants. */
+/* Step 8: checks the forwarded params: all received members, and the required ones. */
 static bool check_handed(struct mx_admission *a)
 {
     const struct mx_context_terms *terms = &a->calls->terms->context;
@@ -276,7 +276,7 @@ static bool (*const steps[])(struct mx_admission *) = {
     mx_admit_check_tier, mx_admit_check_input, check_handed,
 };
 
-/* Keeps what an envelope is made of, if there will be one. */
+/* Keeps the parts of an envelope, if there will be one. */
 static void keep_for_envelope(struct mx_admission *a)
 {
     struct mcpx_calls *calls = a->calls;
@@ -296,8 +296,8 @@ static void keep_for_envelope(struct mx_admission *a)
     call->wrap.run_id = mcpx_slice_of(call->run_id);
 }
 
-/* The edge's own answer; an error when it is too long. It is composed anew only for other tools:
- * there can be 100,000. */
+/* The enforcement point's own result; an error when it is too long. It is kept until the tools
+ * change: there can be 100,000 tools. */
 static bool shake_hands(struct mx_admission *a, struct mcpx_call_answer *out)
 {
     struct mcpx_calls *calls = a->calls;
@@ -317,7 +317,7 @@ static bool shake_hands(struct mx_admission *a, struct mcpx_call_answer *out)
                               max);
 }
 
-/* A call that goes no further: it has its answer and its records. */
+/* Ends a call that is not forwarded, with its response and its records. */
 static void end_here(struct mx_admission *a, bool goes_on, struct mcpx_call_answer *out)
 {
     struct mx_call_outcome outcome = {.now = a->request->now};

@@ -1,7 +1,7 @@
 /*
- * call.h - the calls of an edge, for the files of this folder. call_judge.c reads a request and
- * judges it, call.c admits it, call_answer.c completes it; calls.c has memory, errors, and what is
- * written down.
+ * call.h - the calls of an enforcement point, for the files of this folder. call_judge.c reads and
+ * checks a request, call.c admits it, call_answer.c completes it; calls.c has memory, errors and
+ * records.
  */
 #ifndef MX_CALL_H
 #define MX_CALL_H
@@ -12,26 +12,26 @@
 #include <mcpx/contract.h>
 #include <mcpx/digest.h>
 
-/** What is wrong with a call. Zero-initialised there is nothing. Texts are lent for one door. */
+/** The error of a call. Zero-initialised: none. Texts are lent for one admission or completion. */
 struct mx_call_error {
     bool is_found;
-    /* What envelopes tell of it; its path is absent when no error has a place. */
+    /* The failure for envelopes; its path is absent when no error has a place. */
     struct mcpx_failure says;
-    struct mcpx_slice errors; /* JSON array; empty: there are none */
+    struct mcpx_slice errors; /* JSON array; empty: none */
     struct mcpx_slice more;   /* members of an error's `data`; empty: none */
 };
 
-/** A call. Texts are of its arena, unless they are said to be others'. */
+/** A call. Its arena holds the texts, unless noted otherwise. */
 struct mcpx_call {
     struct mx_arena arena;
     /* `from`, `to`: neighbours in the list of calls. */
     struct mcpx_call *from;
     struct mcpx_call *to;
-    /* What envelopes need; the tool, as its server calls it, and the request's id always are
-     * there. No tool: none was found. Arguments and `_meta` are as they came. */
+    /* For envelopes. The request's id and the tool, by its server's name, are always set; an empty
+     * tool was not found. Arguments and `_meta` are as received. */
     struct mcpx_wrap wrap;
-    struct mcpx_slice alias;     /* the name that it was called by; absent: that of the tool */
-    struct mcpx_slice route;     /* the method that it came with; absent: none */
+    struct mcpx_slice alias;     /* the alias in the request; absent: the tool's own name */
+    struct mcpx_slice route;     /* the method of the request; absent: none */
     struct mcpx_slice transport; /* static */
     /* `actor`, `mode`: of its context. */
     struct mcpx_slice actor;
@@ -39,19 +39,19 @@ struct mcpx_call {
     struct mcpx_slice trace_id;
     char span_id[MCPX_ID_LEN + 1];
     char run_id[MCPX_ID_LEN + 1];
-    /* Of the arguments; NULL: not known, or unusable. Counted. */
+    /* Of the arguments; NULL: unknown or unusable. Counted. */
     struct mcpx_schema *input;
-    /* Of results, if it is declared; else NULL. Counted. */
+    /* Of results; NULL: not declared. Counted. */
     struct mcpx_schema *output;
     struct mcpx_instant start;
     bool is_told; /* mcp.tool.call was written */
-    /* What is written down of the first error that counts. */
+    /* The first error that counts, for the records. */
     struct {
         bool is_found;
         enum mcpx_cause cause;
         struct mcpx_slice path; /* absent: it has no place */
     } call_error;
-    size_t input_bytes; /* of the arguments as they came */
+    size_t input_bytes; /* of the received arguments */
 };
 
 /** The calls. */
@@ -61,30 +61,30 @@ struct mcpx_calls {
     struct mcpx_wrapper *wrapper;
     struct mcpx_ids *ids;
     struct mcpx_shelf *shelf;
-    struct mcpx_tools *own;  /* the tool of the handshake, when the terms ask for it */
+    struct mcpx_tools *own;  /* the tool of the handshake, if the contract settings have it */
     struct mcpx_call *first; /* of the list of calls */
     size_t count;
-    /* From here to `error`: of the call that is at a door. */
+    /* From here to `call_error`: of the call in admission or completion. */
     struct mx_arena arena;
-    bool failed; /* memory ran out: what was done since means nothing */
+    bool failed; /* memory ran out: all later results are void */
     struct mcpx_schema_report report;
     struct mx_call_error call_error;
-    /* The answer of the handshake, until tools with another digest are asked about. */
+    /* The result of the handshake, kept while the digest of the tools is the same. */
     struct mcpx_text handshake;
     unsigned char handshake_of[MX_SHA256_BYTES];
     struct mcpx_text invoked; /* the params of an invocation */
-    struct mcpx_text params;  /* what is passed on */
-    struct mcpx_text answer;  /* what the sender gets */
-    /* Records that were made: of each a byte, its enum mcpx_record, then its line. */
+    struct mcpx_text params;  /* the forwarded params */
+    struct mcpx_text answer;  /* the sender's response */
+    /* Finished records: for each a byte, its enum mcpx_record, then its line. */
     struct mcpx_text records;
-    size_t taken;                      /* bytes of those that were taken */
+    size_t taken;                      /* bytes of records already taken */
     int64_t latest[MCPX_RECORD_COUNT]; /* the time of the last record, by enum mcpx_record */
 };
 
-/** A call comes to a door: forgets what was found at the last one. */
+/** Begins an admission or completion: forgets the error of the last one. */
 void mx_calls_begin(struct mcpx_calls *calls);
 
-/** Memory ran out: forgets the records that were made since there were `before` bytes of them. */
+/** After a loss of memory, drops the records beyond the first `before` bytes. */
 void mx_calls_forget(struct mcpx_calls *calls, size_t before);
 
 /** Frees a call. */
@@ -94,47 +94,47 @@ void mx_call_free(struct mcpx_call *call);
 struct mcpx_slice mx_calls_copy(struct mcpx_calls *calls, struct mx_arena *arena,
                                 struct mcpx_slice text);
 
-/** The same with a text that was composed, which it takes; the copy is never absent. */
+/** The same with a composed text, freed here; the copy is never absent. */
 struct mcpx_slice mx_calls_take(struct mcpx_calls *calls, struct mx_arena *arena,
                                 struct mcpx_text text);
 
 /*
- * A error is found: calls->error says it from then on. All return false.
+ * Each sets calls->call_error. All return false.
  */
 
-/** One that has no place. */
+/** An error without a place. */
 bool mx_call_error_set(struct mcpx_calls *calls, enum mcpx_cause cause);
 
-/** One at this place. */
+/** An error at this place. */
 bool mx_call_error_at(struct mcpx_calls *calls, enum mcpx_cause cause,
                       struct mcpx_schema_error error);
 
-/** Something is too long: `what`, such as "arguments have", then its bytes. */
+/** An error of size; `what` is a subject such as "arguments have". */
 bool mx_call_error_size(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
                         size_t bytes, size_t max);
 
 /**
- * A document was judged: true when it is valid, else what the calls' report says is an error.
+ * True for a valid document; otherwise sets the error by the report of the calls.
  *
- * err      what judging it returned
- * prefix   with which the paths begin
+ * err      the result of the validation
+ * prefix   prefix of the paths
  */
 bool mx_call_judged(struct mcpx_calls *calls, enum mcpx_err err, enum mcpx_cause cause,
                     const char *prefix);
 
 /**
- * A error was found of the sort that counts only where schemas are enforced: true where it does not
- * count. With `shadow` it is written down then.
+ * For an error that counts only with enforced schemas: true when it does not count. With `shadow`
+ * it is then kept for the records.
  */
 bool mx_call_passes(struct mcpx_calls *calls, struct mcpx_call *call);
 
-/** Keeps calls->error for the records, unless there is one already. */
+/** Keeps calls->call_error for the records, unless there is one already. */
 void mx_call_note_error(struct mcpx_calls *calls, struct mcpx_call *call);
 
-/** Writes down that a call goes to its tool. */
+/** Records that a call is forwarded to its tool. */
 void mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call);
 
-/** How a call has ended, for records. */
+/** The end of a call, for records. */
 struct mx_call_outcome {
     enum mcpx_outcome outcome;
     enum mcpx_code code; /* counts unless `outcome` is OK */
@@ -142,69 +142,69 @@ struct mx_call_outcome {
     struct mcpx_instant now;
 };
 
-/** Writes down how a call has ended. */
+/** Records the end of a call. */
 void mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
                       const struct mx_call_outcome *outcome);
 
 /**
- * The call has failed, as calls->error says: composes the answer, an error or an envelope, as the
- * tool's terms say.
+ * Fails the call with calls->call_error: composes the response, an error or an envelope by the
+ * contract settings of the tool.
  *
- * end   what the server or the edge has to say beside it; NULL: nothing
+ * end   the server's or enforcement point's own words beside it; NULL: none
  */
 void mx_call_fail(struct mcpx_calls *calls, struct mcpx_call *call,
                   const struct mcpx_call_end *end, struct mx_call_outcome *outcome,
                   struct mcpx_call_answer *out);
 
-/** The call got its result, and that may be what it should not. */
+/** Sets the outcome of a call with a result, perhaps with a recorded error. */
 void mx_call_deliver(const struct mcpx_call *call, struct mx_call_outcome *outcome);
 
-/** What a request asks for. What is absent is not there. */
+/** The content of a request. Absent members are missing in it. */
 struct mx_asked {
     bool is_invocation; /* it came as mcp.tool.invoke */
-    bool is_hopeless;   /* it has an error with which nothing can be called */
+    bool is_hopeless;   /* its error makes any call impossible */
     struct mcpx_slice params;
     struct mcpx_slice name; /* of the tool, a raw string */
     struct mcpx_slice arguments;
     struct mcpx_slice meta;
 };
 
-/** A call at the door. */
+/** A call in admission. */
 struct mx_admission {
     struct mcpx_calls *calls;
     const struct mcpx_call_request *request;
     struct mcpx_call *call;
     struct mx_asked asked;
-    struct mcpx_slice name; /* that it came with */
+    struct mcpx_slice name; /* of the request */
     struct mcpx_slice given;
-    struct mcpx_slice context; /* its own, or the one that was made; `given` is its own */
-    /* That are passed on; those of `asked` until something changes. */
+    struct mcpx_slice context; /* its own, or a made one; `given` is its own */
+    /* The forwarded params; those of `asked` until something changes. */
     struct mcpx_slice params;
-    struct mcpx_slice arguments; /* that are passed on */
-    /* Among which the tool is: the server's, or that of the handshake. */
+    struct mcpx_slice arguments; /* the forwarded ones */
+    /* The set of the tool: the server's, or that of the handshake. */
     struct mcpx_tools *tools;
-    /* `input`, `output`: its schemas; NULL: they are unusable, or there is no tool. */
+    /* `input`, `output`: its schemas; NULL: unusable, or the tool was not found. */
     struct mcpx_tool_schema input;
     struct mcpx_tool_schema output;
-    bool is_handshake; /* the edge answers */
+    bool is_handshake; /* the enforcement point answers */
 };
 
 /**
- * Reads what is asked, and says in calls->error what is wrong with it. The call gets its route.
+ * Reads the request, and sets calls->call_error for an invalid one. Sets the call's route.
  */
 void mx_call_read(struct mx_admission *a);
 
 /*
- * Steps: false when calls->error says what is wrong.
+ * Steps: false with calls->call_error set.
  */
 
-/** Takes the schemas of the tool, and writes down that it is called. */
+/** Takes the schemas of the tool, and records the call. */
 bool mx_admit_tell(struct mx_admission *a);
 
-/** Whether the edge's tier is enough for the tool. */
+/** True when the tier suffices for the tool. */
 bool mx_admit_check_tier(struct mx_admission *a);
 
-/** Whether the arguments, and the tool's schemas, are what they should be. */
+/** True when the arguments, and the tool's schemas, are valid. */
 bool mx_admit_check_input(struct mx_admission *a);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * call_answer.c - completion: a call ends, and its sender gets what the contract settings of its
- * tool say.
+ * call_answer.c - completion: a call ends, and its sender gets a response by the contract settings
+ * of its tool.
  */
 #include "lib/contract/call.h"
 
@@ -12,12 +12,12 @@
 
 #include <mcpx/json.h>
 
-/* Said when there is no memory to say anything else. */
+/* The error when memory runs out. */
 static const char no_memory[] = "{\"code\":-32603,\"message\":\"Internal error\",\"data\":"
                                 "{\"canonical_code\":\"INTERNAL_ERROR\","
                                 "\"cause\":\"exhausted\"}}";
 
-/* A call that ends; `wrapped` is what its envelope tells of itself. */
+/* A call that ends; `wrapped` describes its envelope. */
 struct ending {
     struct mcpx_calls *calls;
     struct mcpx_call *call;
@@ -27,7 +27,7 @@ struct ending {
     struct mx_call_outcome outcome;
 };
 
-/* A whole number among members of `data`: those of a program's end. 0 when there is none. */
+/* Returns a whole number of `data`, the members about a program's end; 0 without one. */
 static int number_of(const struct mcpx_text *data, const char *name)
 {
     uint64_t number = 0;
@@ -36,7 +36,7 @@ static int number_of(const struct mcpx_text *data, const char *name)
     return (int)number;
 }
 
-/* Tells an envelope how long the call has taken, and what time it is. */
+/* Sets the duration of the call, and the time, for its envelope. */
 static void set_time(struct mcpx_call *call, struct mcpx_instant now)
 {
     call->wrap.duration_ms = (now.mono_us - call->start.mono_us) / 1000;
@@ -93,13 +93,13 @@ void mx_call_fail(struct mcpx_calls *calls, struct mcpx_call *call,
     *out = (struct mcpx_call_answer){is_error, mcpx_text_view(&calls->answer)};
 }
 
-/* The same with a call that ends. */
+/* Fails a call that ends. */
 static void fail(struct ending *e)
 {
     mx_call_fail(e->calls, e->call, e->end, &e->outcome, e->out);
 }
 
-/* The result against the schema that its tool declares. */
+/* Checks the result against the tool's output schema. */
 static bool check_value(struct ending *e)
 {
     struct mcpx_schema_error error = mx_error("/structuredContent", "required", "is missing");
@@ -124,14 +124,14 @@ static bool check_value(struct ending *e)
                           err == MCPX_ELIMIT ? MCPX_CAUSE_SCHEMA : MCPX_CAUSE_OUTPUT, "");
 }
 
-/* The answer, whatever it is, has to fit where it goes; 0: everything does. */
+/* Checks the size of the response; `max` 0: no bound. */
 static bool check_size(struct ending *e, size_t bytes, size_t max)
 {
     return max == 0 || bytes <= max ||
            mx_call_error_size(e->calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", bytes, max);
 }
 
-/* Notes what the wrapper has found wrong. */
+/* Sets the error found by the wrapper. */
 static void note_broken(struct ending *e)
 {
     struct mcpx_schema_error error = {e->wrapped.path, {0}, e->wrapped.expected};
@@ -165,7 +165,7 @@ void mx_call_deliver(const struct mcpx_call *call, struct mx_call_outcome *outco
     outcome->code = mcpx_cause_code(call->call_error.cause);
 }
 
-/* Chooses the words of the record for a delivered result. */
+/* Chooses the outcome of the record for a delivered result. */
 static void judge_delivered(struct ending *e)
 {
     bool is_broken = e->wrapped.is_broken && e->calls->terms->validate == MX_VALIDATE_ENFORCE;

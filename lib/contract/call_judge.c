@@ -1,7 +1,6 @@
 /*
- * call_judge.c - reads what a request asks for, and judges it. `mcp.tool.invoke` becomes the
- * params of tools/call first. Then the tier, the size and the arguments are judged, and the
- * schemas for them.
+ * call_judge.c - reads a request, and checks it. `mcp.tool.invoke` becomes the params of tools/call
+ * first. Then the tier, the size, the arguments and their schemas are checked.
  */
 #include "lib/contract/call.h"
 
@@ -16,7 +15,7 @@
 static const struct mcpx_slice prefix = {"mcp.tool:", 9};
 static const char invoke[] = "mcp.tool.invoke";
 
-/* A member of a request, in the order in which they are looked at. */
+/* A member of a request, in the order of checking. */
 struct part {
     const char *name;
     const char *path;
@@ -35,14 +34,14 @@ static const struct part parts[] = {
     {"_meta", "/params/_meta", MCPX_JSON_OBJECT, "must be an object", false},
 };
 
-/* What an object has of a part: how many members are read as it, and the first that is. */
+/* Matches of a part in an object: the first member that may be read as it, and their number. */
 struct found {
     struct mcpx_slice value;
     size_t alike;
 };
 
-/* Finds `count` parts from `first` on, in one pass: arguments are long. A name that differs only in
- * the case of its letters is one that some readers take for it. */
+/* Finds `count` parts from `first` on, in one pass: arguments are long. A name in other letter case
+ * matches, too, because some parsers accept it. */
 static void find(struct mcpx_slice object, size_t first, size_t count, struct found *out)
 {
     memset(out, 0, count * sizeof *out);
@@ -65,7 +64,7 @@ static void refuse(struct mx_admission *a, const char *path, const char *keyword
         mx_call_error_at(a->calls, MCPX_CAUSE_INVOCATION, mx_error(path, keyword, expected));
 }
 
-/* The value of a part; one that is required is absent when it is not what it should be. */
+/* Returns the value of a part; absent for an invalid required one. */
 static struct mcpx_slice take(struct mx_admission *a, const struct found *found, size_t index)
 {
     const struct part *part = &parts[index];
@@ -88,7 +87,7 @@ static void read_params(struct mx_admission *a, struct mcpx_slice params)
 {
     struct found found[PART_META - PART_NAME + 1];
 
-    /* Those that the edge would pass on, if it says so. */
+    /* The params to be forwarded, if the caller has set them. */
     a->asked.params = a->request->params.text ? a->request->params : params;
     find(a->asked.params, PART_NAME, COUNT(found), found);
     a->asked.name = take(a, &found[0], PART_NAME);
@@ -116,7 +115,7 @@ bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slice params)
     return true;
 }
 
-/* An invocation: judged by its contract, and made a call. */
+/* Checks an invocation by its contract, and makes it a call. */
 static void read_invocation(struct mx_admission *a)
 {
     struct mcpx_calls *calls = a->calls;
@@ -133,7 +132,7 @@ static void read_invocation(struct mx_admission *a)
     calls->failed |= calls->invoked.failed;
 }
 
-/* Reads what was asked with the call's method. */
+/* Reads the params by the call's method. */
 static void read_method(struct mx_admission *a, const struct found *found)
 {
     struct mcpx_slice method = a->call->route, params;
@@ -217,7 +216,7 @@ static bool check_size(struct mx_admission *a)
            mx_call_error_size(a->calls, MCPX_CAUSE_INPUT_SIZE, "arguments have", bytes, max);
 }
 
-/* A schema that cannot be used: says why. */
+/* Reports an unusable schema. */
 static bool check_usable(struct mx_admission *a, enum mcpx_tool_side side,
                          const struct mcpx_tool_schema *schema)
 {

@@ -1,6 +1,6 @@
 /*
- * calls.c - memory of an edge's calls, the error found in one of them, what a call leaves behind,
- * and the records that nobody has taken yet.
+ * calls.c - memory of an enforcement point's calls, the error of the current one, and their
+ * records, kept until they are taken.
  */
 #include "lib/contract/call.h"
 
@@ -170,7 +170,7 @@ void mcpx_schema_errors_add(struct mcpx_text *out, const struct mcpx_schema_repo
     add_errors(out, "", report);
 }
 
-/* A error is what a report says. */
+/* Sets the error by a report. */
 static bool set_flaw(struct mcpx_calls *calls, enum mcpx_cause cause, const char *prefix,
                      const struct mcpx_schema_report *report)
 {
@@ -219,7 +219,7 @@ bool mx_call_passes(struct mcpx_calls *calls, struct mcpx_call *call)
     return calls->terms->validate != MX_VALIDATE_ENFORCE && !calls->failed;
 }
 
-/* A schema's version, or that there is none. */
+/* A schema's version, or the word for none. */
 static struct mcpx_slice version_of(const struct mcpx_schema *schema,
                                     char out[MCPX_SCHEMA_VERSION_LEN + 1])
 {

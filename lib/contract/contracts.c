@@ -1,11 +1,11 @@
 /*
- * contracts.c - the contracts by name, documents judged by them, the two tables of errors, and the
- * names of forms and tiers. All tables are macros of public headers. The build puts each file of
- * schemas/ into the library; a contract says there what is valid, except one thing that no schema
- * can say: a tool's own two schemas must be usable.
+ * contracts.c - the contracts by name, validation by them, the two tables of errors, and the names
+ * of forms and tiers. All tables are macros of public headers. The build puts each file of schemas/
+ * into the library. Each file is a whole contract but for one rule beyond schemas: a tool's own two
+ * schemas must be usable.
  *
- * A contract is compiled at its first use and kept. Asking the shelf for each document would
- * compute the fingerprint of the same text again and again.
+ * A contract is compiled at its first use and kept. Rejected: the shelf for each document, because
+ * it computes the fingerprint of the same text again and again.
  */
 #include <mcpx/contract.h>
 
@@ -26,7 +26,7 @@ struct row {
 #define ROW(constant, name, breach) [constant] = {name, breach},
 static const struct row rows[MCPX_CONTRACT_COUNT] = {MCPX_CONTRACTS(ROW)};
 
-/* The row of a name, with which each of `count` rows of `size` bytes begins; `count`: none. */
+/* The row of a name; each of `count` rows of `size` bytes begins with one. `count`: none. */
 static size_t find_row(struct mcpx_slice name, const void *table, size_t size, size_t count)
 {
     size_t row = 0;
@@ -71,7 +71,7 @@ struct mcpx_contracts {
     struct mcpx_shelf *shelf;
     /* Compiled, by contract; NULL: not yet. */
     struct mcpx_schema *schemas[MCPX_CONTRACT_COUNT];
-    struct mcpx_schema_report inner[2]; /* what was found in a tool's two schemas */
+    struct mcpx_schema_report inner[2]; /* errors of a tool's two schemas */
 };
 
 struct mcpx_contracts *mcpx_contracts_new(struct mcpx_shelf *shelf)
@@ -94,7 +94,7 @@ void mcpx_contracts_free(struct mcpx_contracts *contracts)
     free(contracts);
 }
 
-/* Whether the schemas of a tool, whose document is valid, are usable. */
+/* Checks that the schemas of a tool with a valid document are usable. */
 static enum mcpx_err judge_tool(struct mcpx_contracts *contracts, struct mcpx_slice text,
                                 struct mcpx_schema_report *report)
 {

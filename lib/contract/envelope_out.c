@@ -1,16 +1,16 @@
 /*
  * envelope_out.c - writes mcp.envelope.v0.1 around a value. The caller states its wishes in the
- * `_meta` of the call; a wish that makes no sense becomes a warning and changes nothing else.
+ * `_meta` of the call; an invalid wish becomes a warning and changes nothing else.
  */
 #include "lib/contract/wrap.h"
 
 #include "lib/json/json_write.h"
 #include "lib/json/number.h"
 
-/* Code points that the contract allows. */
+/* Limits of the contract in code points. */
 enum { CODE_MAX = 200, MESSAGE_MAX = 2000, ID_MAX = 200 };
 
-/* What the caller wants. */
+/* The wishes of the caller. */
 struct wishes {
     struct mx_record record;
     bool wants_record;
@@ -26,7 +26,7 @@ static void warn_of_member(struct mcpx_text *out, const char *member, const char
     mx_format(out, ",\"details\":{\"member\":%q}}", member);
 }
 
-/* The truth of a member; `other` when there is none, with a warning when it is something else. */
+/* Reads a boolean member; `other` for a missing one, and with a warning for another type. */
 static bool read_bool(struct mcpx_text *warnings, struct mcpx_slice object, const char *name,
                       bool other)
 {
@@ -63,7 +63,7 @@ static struct mcpx_slice read_limit(struct mcpx_text *warnings, struct mcpx_slic
     return (struct mcpx_slice){NULL, 0};
 }
 
-/* Reads what the caller wants, and lists warnings and artifacts in the wrapper. */
+/* Reads the wishes, and lists warnings and artifacts in the wrapper. */
 static void read_wishes(struct mcpx_wrapper *wrapper, struct mcpx_slice meta,
                         struct wishes *out)
 {
@@ -86,7 +86,7 @@ static void read_wishes(struct mcpx_wrapper *wrapper, struct mcpx_slice meta,
         warn_of_member(warnings, "io.mcpx/artifacts", "must be a list of artifact.ref.v0.1");
 }
 
-/* Warns when the value is longer than the caller wants it. */
+/* Warns when the value is longer than the caller's limit. */
 static void check_limit(struct mcpx_wrapper *wrapper, struct mcpx_slice value,
                         struct mcpx_slice bytes_max)
 {
@@ -128,7 +128,7 @@ static bool has_place(const struct mcpx_json_walk *walk)
             mcpx_json_type(walk->value) == MCPX_JSON_BOOL);
 }
 
-/* The object whose members are the details: the error, or its `details` if there is no more. */
+/* The object with the details: the error, or its `details` if it has no other members. */
 static struct mcpx_slice details_of(struct mcpx_slice error)
 {
     struct mcpx_slice details = mcpx_json_get(error, "details");
@@ -139,7 +139,7 @@ static struct mcpx_slice details_of(struct mcpx_slice error)
     return others == 1 && mcpx_json_type(details) == MCPX_JSON_OBJECT ? details : error;
 }
 
-/* Appends members as details: scalars as they are, what is nested as its JSON text. */
+/* Appends members as details: scalars as they are, containers as their JSON text. */
 static void add_details(struct mcpx_text *out, struct mcpx_slice error)
 {
     struct mcpx_slice details = details_of(error);
@@ -227,7 +227,7 @@ static void add_errors(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
     mx_json_end_array(out);
 }
 
-/* Composes the record that is asked for, or the reason why there is none. */
+/* Composes the wanted record, or the reason for its absence. */
 static void compose_record(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
                            const struct wishes *wishes)
 {

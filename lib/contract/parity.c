@@ -1,10 +1,9 @@
 /*
- * parity.c - compares two logs line by line, and reports every member that differs: a person who
- * compares two transports wants to know what differs. A line that cannot be read is a fault, not a
- * difference.
+ * parity.c - compares two logs line by line, and reports every different member, for the comparison
+ * of two transports. An unreadable line is an error, not a difference.
  *
- * The names of one object are sorted, and those of the other looked up. A table of hashes was
- * refused: the author of the names can choose names with equal hashes.
+ * The names of one object are sorted, and those of the other looked up. Rejected: a table of
+ * hashes, because their author can choose names with equal hashes.
  */
 #include "lib/json/digest.h"
 #include "lib/json/tree.h"
@@ -14,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* By enum mcpx_parity_side. `path`: of the values that are being compared. */
+/* By enum mcpx_parity_side. `path`: of the compared values. */
 struct mx_parity_state {
     struct mx_tree trees[2];
     struct mcpx_text path;
@@ -45,7 +44,7 @@ static void go_back(struct mcpx_parity *parity, size_t len)
         path->text[len] = '\0';
 }
 
-/* Of a line itself: what is another one in each run, or over each transport. */
+/* True for members of a line that differ between runs or transports anyway. */
 static bool is_left_out(const struct mx_tree *tree, uint32_t object, uint32_t name)
 {
     static const char *const names[] = {"ts",         "traceId",   "spanId", "requestId",
@@ -58,7 +57,7 @@ static bool is_left_out(const struct mx_tree *tree, uint32_t object, uint32_t na
     return false;
 }
 
-/* A member of one side with its value on the other one, 0 when it is not there. */
+/* Compares a member of one side with its value `other` on the other side; 0: missing. */
 static void compare_member(struct mcpx_parity *parity, enum mcpx_parity_side side,
                            uint32_t name, uint32_t other)
 {
@@ -72,7 +71,7 @@ static void compare_member(struct mcpx_parity *parity, enum mcpx_parity_side sid
     go_back(parity, len);
 }
 
-/* A member of the new log's object, looked up by the name that is a node of the other's tree. */
+/* Finds a member of the new log's object by a name, a node of the other log's tree. */
 static struct mx_named *find(struct mx_named *list, size_t count, const struct mx_tree *tree,
                              uint32_t name)
 {
@@ -81,7 +80,7 @@ static struct mx_named *find(struct mx_named *list, size_t count, const struct m
     return (struct mx_named *)bsearch(&key, list, count, sizeof *list, mx_named_compare);
 }
 
-/* What is found in both is no node of the list any more: node 0 is no name. */
+/* Members found in both get node 0 in the list, never that of a name. */
 static void compare_objects(struct mcpx_parity *parity, uint32_t golden, uint32_t other)
 {
     const struct mx_tree *a = &parity->state->trees[MCPX_PARITY_GOLDEN];
@@ -120,7 +119,7 @@ static void compare_items(struct mcpx_parity *parity, uint32_t golden, uint32_t 
     }
 }
 
-/* Calls itself for what containers hold; mx_tree_read bounds how deep. */
+/* Recurses into containers; mx_tree_read bounds the depth. */
 static void compare_values(struct mcpx_parity *parity, uint32_t golden, uint32_t other)
 {
     const struct mx_tree *a = &parity->state->trees[MCPX_PARITY_GOLDEN];

@@ -1,7 +1,7 @@
 /*
- * provenance.c - records what an answer was made from. It digests only what passed through. A name
- * that a caller gives is copied and never opened: otherwise a participant could have files of this
- * machine hashed, or the network asked.
+ * provenance.c - records the origin of a result. It digests only values that passed through. A
+ * caller's name is copied and never opened: otherwise a participant could make this machine hash
+ * its files, or query the network.
  */
 #include "lib/base/digits.h"
 #include "lib/base/ident.h"
@@ -14,10 +14,10 @@
 
 #include <stdlib.h>
 
-/* Code points that the contract allows. */
+/* Limits of the contract in code points. */
 enum { NAME_MAX_POINTS = 200, VERSION_MAX = 100 };
 
-/* Appends a member's value as it came, if it is there. */
+/* Appends a member's value unchanged, if there is one. */
 static void copy_member(struct mcpx_text *out, struct mcpx_slice object, const char *name)
 {
     struct mcpx_slice value = mcpx_json_get(object, name);
@@ -26,7 +26,7 @@ static void copy_member(struct mcpx_text *out, struct mcpx_slice object, const c
         mx_json_add_raw(out, name, value);
 }
 
-/* An artifact.v0.1 from a reference that keeps its contract: this one has one of the two names. */
+/* Appends an artifact.v0.1 for a valid reference: that has one of the two names. */
 static void add_artifact(struct mcpx_text *out, struct mcpx_slice reference)
 {
     struct mcpx_slice id = mcpx_json_get(reference, "artifact_id");
@@ -73,7 +73,7 @@ static bool add_digest(struct mcpx_text *out, struct mcpx_slice text, bool is_js
     return !err;
 }
 
-/* Appends an artifact that passed through: a string is the text that it stands for. Returns false
+/* Appends an artifact that passed through; a string counts as its unescaped text. Returns false
  * when it has no digest. */
 static bool add_passed(struct mcpx_text *out, const char *id, struct mcpx_slice value,
                        const struct mx_record *record)
@@ -127,7 +127,7 @@ static void add_tool(struct mcpx_text *out, const struct mcpx_wrap *call)
               mx_cut(call->tool, NAME_MAX_POINTS), mx_cut(version, VERSION_MAX));
 }
 
-/* What was done to get here; only what is true. */
+/* Appends the names of the applied methods. */
 static void add_methods(struct mcpx_text *out, const struct mx_record *record, bool has_parent)
 {
     const struct {
@@ -152,7 +152,7 @@ static void add_methods(struct mcpx_text *out, const struct mx_record *record, b
     mx_json_end_array(out);
 }
 
-/* Appends the digest of the record so far, which ends with the brace that is then taken away. */
+/* Appends the digest of the record so far, after removing its final brace. */
 static void add_integrity(struct mcpx_text *record)
 {
     char sum[MCPX_SHA256_LEN + 1] = "";
@@ -165,7 +165,7 @@ static void add_integrity(struct mcpx_text *record)
               sum);
 }
 
-/* Appends what passed through. Returns false when some of it has no digest. */
+/* Appends the values that passed through. Returns false when one has no digest. */
 static bool add_artifacts(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
                           const struct mx_answer *answer, const struct mx_record *record)
 {
@@ -211,9 +211,9 @@ bool mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *ans
 }
 
 /*
- * Ids that are made, and ids that a call brings along. Of a deterministic id's name only the
- * beginning of its SHA-1 is remembered, with how often it was asked for. Should two names share
- * that, their numbers are counted together; their ids stay different.
+ * Made ids, and ids of a call. For a deterministic id, only the beginning of its name's SHA-1 is
+ * kept, with the number of requests for it. Names with an equal beginning share one counter; their
+ * ids stay different.
  */
 
 enum { UUID_BYTES = 16 };
@@ -227,7 +227,7 @@ static const char *const purposes[] = {
     [MCPX_ID_REQUEST] = "req:", [MCPX_ID_SPAN] = "span:", [MCPX_ID_RUN] = "run:"};
 
 struct mcpx_ids {
-    struct mx_map counts; /* how often, under the beginning of a name's SHA-1 */
+    struct mx_map counts; /* requests, by the beginning of a name's SHA-1 */
 };
 
 struct mcpx_ids *mcpx_ids_new(void)
@@ -259,7 +259,7 @@ void mcpx_id_random(const unsigned char random[16], char out[MCPX_ID_LEN + 1])
     write_uuid(random, 4, out);
 }
 
-/* The namespace, the purpose and the call: what the first id of a name is the SHA-1 of. */
+/* Writes the name of an id: namespace, purpose and call. Its SHA-1 is the first id. */
 static void write_name(struct mcpx_text *out, enum mcpx_id_purpose purpose,
                        struct mcpx_slice tool, struct mcpx_slice arguments)
 {
@@ -280,7 +280,7 @@ static void write_name(struct mcpx_text *out, enum mcpx_id_purpose purpose,
     mcpx_text_puts(out, "}");
 }
 
-/* The SHA-1 of the name; and of what it is from the second time on. */
+/* The SHA-1 of the name; from the second time on, of the numbered name. */
 static bool next_sum(struct mcpx_ids *ids, struct mcpx_text *name,
                      unsigned char sum[MX_SHA1_BYTES])
 {
@@ -330,7 +330,7 @@ enum mcpx_err mx_id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 
     return MCPX_OK;
 }
 
-/* Appends what a string is without blanks around it; false when it is no string, or all blanks. */
+/* Appends a string without blanks around it; false for other types, or all blanks. */
 static bool add_trimmed(struct mcpx_text *out, struct mcpx_slice value)
 {
     mx_scoped_text plain = {0};
@@ -377,7 +377,7 @@ static bool has_form(struct mcpx_slice text)
         if (traceparent_form[i] == 'x' ? !is_digit : text.text[i] != '-')
             return false;
     }
-    /* A later version may have more to say. */
+    /* A later version may have more members. */
     return text.len == len || (memcmp(text.text, "00", 2) != 0 && text.text[len] == '-');
 }
 
@@ -386,7 +386,7 @@ static bool is_zeros(const char *digits, size_t len)
     return strspn(digits, "0") >= len;
 }
 
-/* The trace id of a traceparent; absent when it is none. */
+/* The trace id of a traceparent; absent for other text. */
 static struct mcpx_slice trace_of(const struct mcpx_text *traceparent)
 {
     struct mcpx_slice none = {0}, text = mcpx_text_view(traceparent);

@@ -1,6 +1,6 @@
 /*
- * reason.c - says why a call has failed: one line for a person or a model, without any value of
- * the arguments. Of a server's text only the first line is used, because stack traces follow it.
+ * reason.c - composes the reason of a failed call: one line for a person or a model, without values
+ * of arguments. Of a server's text only the first line is used, because stack traces follow it.
  */
 #include "lib/contract/wrap.h"
 
@@ -9,8 +9,8 @@
 #include "lib/json/number.h"
 #include "lib/json/tree.h"
 
-/* Bytes of a line that is worth a look, bytes of it that are looked for, and comparisons that this
-   may take: a message that is not compared to the end is not told. */
+/* Least bytes of a line to be compared, most bytes compared, and the limit of comparisons: beyond
+ * it, the message is withheld. */
 enum { LINE_MIN = 12, LINE_MAX = 256, WORK_MAX = 8 * 1000 * 1000 };
 
 struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points)
@@ -60,7 +60,7 @@ struct mcpx_slice mx_first_line(struct mcpx_wrapper *wrapper, struct mcpx_slice 
     return first_line(mcpx_text_view(&wrapper->line));
 }
 
-/* Sentences about causes; those that are not here are told with the message of their code. */
+/* Sentences about causes; other causes have the message of their code. */
 static const char *const sentences[MCPX_CAUSE_COUNT] = {
     [MCPX_CAUSE_INPUT_SIZE] = "Arguments of the call are too large.",
     [MCPX_CAUSE_OUTPUT_SIZE] = "Result of the tool is too large.",
@@ -71,7 +71,7 @@ static const char *const sentences[MCPX_CAUSE_COUNT] = {
     [MCPX_CAUSE_SCHEMA] = "Schema of the tool cannot be used.",
 };
 
-/* Appends a sentence of ours. */
+/* Appends the sentence of the cause. */
 static void add_sentence(struct mcpx_text *out, const struct mx_answer *answer)
 {
     const struct mcpx_failure *failure = answer->failure;
@@ -119,7 +119,7 @@ static struct mcpx_slice to_find(struct mcpx_slice line)
     return rest;
 }
 
-/* True when `part` stands in the text and begins within `window`; or the work is used up. */
+/* True when the text has `part` beginning within `window`, or the work is used up. */
 static bool holds(struct mcpx_slice text, size_t window, struct mcpx_slice part,
                   uint64_t *work)
 {
@@ -131,7 +131,7 @@ static bool holds(struct mcpx_slice text, size_t window, struct mcpx_slice part,
     return false;
 }
 
-/* True when one of the string's lines stands in the text. */
+/* True when the text has one of the string's lines. */
 static bool repeats_lines(struct mcpx_slice text, size_t window, struct mcpx_slice string,
                           uint64_t *work)
 {

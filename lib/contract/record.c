@@ -1,9 +1,8 @@
 /*
  * record.c - writes the lines of telemetry and of the validation log, and the entries of the
- * handshake. A line is never left out because a value is empty, since people count calls by lines:
+ * handshake. A line is written even when a value is empty, because readers count calls by lines:
  * each member has a value for that case. Texts from outside are cut here, so that one call cannot
- * fill a disk. An unknown word for the caller or the mode becomes the word that the edge would
- * have written.
+ * fill a disk. An unknown word for the caller or the mode becomes the default word.
  *
  * A line of the validation log always has the same sixteen members in the same order, so two logs
  * can be compared byte by byte without the members that differ from run to run. Entries of the
@@ -34,7 +33,7 @@ void mcpx_schema_version(const struct mcpx_schema *schema,
                MCPX_SCHEMA_VERSION_LEN - prefix.len);
 }
 
-/* The time of a line. `out` and `latest` as mcpx_telemetry_add has it. */
+/* The time of a line. `latest` as in mcpx_telemetry_add. */
 static const char *time_of(int64_t wall_ms, int64_t *latest, char out[MX_TIME_LEN + 1])
 {
     if (wall_ms > *latest)
@@ -43,7 +42,7 @@ static const char *time_of(int64_t wall_ms, int64_t *latest, char out[MX_TIME_LE
     return out;
 }
 
-/* A text as lines have it: at most MCPX_RECORD_TEXT_MAX characters, "none" for what is empty. */
+/* A text for lines: at most MCPX_RECORD_TEXT_MAX characters, "none" for an empty one. */
 static struct mcpx_slice text_of(struct mcpx_slice text)
 {
     return mx_cut(text.len > 0 ? text : none, MCPX_RECORD_TEXT_MAX);
@@ -71,7 +70,7 @@ static void add_duration(struct mcpx_text *out, int64_t duration_us)
         out->len--;
 }
 
-/* The words that the contract knows; the first counts in place of all others. */
+/* The words of the contract; the first replaces all unknown ones. */
 static const char *const actors[] = {"agent", "human", "system"};
 static const char *const modes[] = {"operator", "quick", "architect"};
 
@@ -172,8 +171,8 @@ void mcpx_validation_add(struct mcpx_text *out, const struct mcpx_validation *li
 }
 
 /*
- * A tool in its namespace, or the namespace itself: then `tool` is absent, and `known` tells what
- * is known of it.
+ * A tool in its namespace, or a namespace: then `tool` is absent, and `known` describes the
+ * namespace.
  */
 struct entry {
     struct mcpx_slice space;
@@ -219,7 +218,7 @@ static int by_alias(const void *a, const void *b)
     return order != 0 ? order : mcpx_slice_compare(left->canonical, right->canonical);
 }
 
-/* Fills the list, which has room for all, and sorts it. Returns how many entries there are. */
+/* Fills the list, with room for all, and sorts it. Returns the number of entries. */
 static size_t list_entries(const struct mcpx_handshake *handshake, struct entry *entries)
 {
     const struct mcpx_namespaces *known = &handshake->namespaces;
@@ -242,7 +241,7 @@ static size_t list_entries(const struct mcpx_handshake *handshake, struct entry 
     return count;
 }
 
-/* Appends the namespace of the first entries. Returns how many of them it has. */
+/* Appends the namespace of the first entries. Returns the number of its entries. */
 static size_t add_namespace(struct mcpx_text *out, const struct entry *entries, size_t left)
 {
     struct mcpx_namespace known = {.name = entries->space};

@@ -1,6 +1,6 @@
 /*
- * response.c - writes response.v1: every answer has all of its members. There are eleven error
- * codes; a tool may name one itself, otherwise its words decide. Versions are SemVer 2.0.0: three
+ * response.c - writes response.v1: every response has all members. There are eleven error codes; a
+ * tool may name one itself, otherwise its message decides. Versions are SemVer 2.0.0: three
  * numbers, a pre-release, build metadata.
  */
 #include "lib/contract/wrap.h"
@@ -13,7 +13,7 @@ static bool is_word(char byte)
     return mx_is_digit(byte) || mx_is_letter(byte) || byte == '-';
 }
 
-/* Passes over a number without leading zeros; gives the place behind it, or 0. */
+/* Skips a number without leading zeros; returns the place behind it, or 0. */
 static size_t pass_number(struct mcpx_slice text, size_t at)
 {
     size_t begin = at;
@@ -23,7 +23,7 @@ static size_t pass_number(struct mcpx_slice text, size_t at)
     return at == begin || (text.text[begin] == '0' && at > begin + 1) ? 0 : at;
 }
 
-/* Passes over words with points between them; gives the place behind them, or 0. */
+/* Skips words with points between them; returns the place behind them, or 0. */
 static size_t pass_words(struct mcpx_slice text, size_t at, bool zeros_lead)
 {
     for (;; at++) {
@@ -70,7 +70,7 @@ static const char *const codes[] = {
     "internal_error",
 };
 
-/* What messages say, in lower case; the first that is found counts. */
+/* Phrases of messages, in lower case; the first match counts. */
 static const struct {
     const char *phrase;
     const char *code;
@@ -121,7 +121,7 @@ static const char *code_of_words(struct mcpx_slice message)
     return "internal_error";
 }
 
-/* The one of the eleven that a value is; NULL when it is none. */
+/* The code equal to a value, of the eleven; NULL when there is none. */
 static const char *code_of(struct mcpx_slice value)
 {
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
@@ -131,7 +131,7 @@ static const char *code_of(struct mcpx_slice value)
     return NULL;
 }
 
-/* What a tool says about its failure. */
+/* A tool's own words about its failure. */
 struct statement {
     const char *known;         /* one of the eleven codes; NULL: none */
     struct mcpx_slice own;     /* the first other code, a JSON string; absent: none */

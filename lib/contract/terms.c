@@ -1,6 +1,6 @@
 /*
- * terms.c - reads contract settings, and makes the context of a call that has none. The contract
- * `terms` has judged the text before, so each member is valid or absent.
+ * terms.c - reads contract settings, and makes the context of a call that has none. The text was
+ * validated by the contract `terms` before, so each member is valid or absent.
  */
 #include "lib/contract/terms.h"
 
@@ -41,7 +41,7 @@ void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
         mcpx_json_add_changed(out, mcpx_text_view(&made), own, count);
 }
 
-/* The members that the contract requires. */
+/* The required members of the contract. */
 static const struct {
     const char *outer;
     const char *name;
@@ -61,7 +61,7 @@ static const struct {
     {NULL, "featureFlags", MCPX_JSON_ARRAY},
 };
 
-/* The only member of that name; absent when there are more: readers could take different ones. */
+/* The only member of that name; absent for several, because they are ambiguous. */
 static struct mcpx_slice only(struct mcpx_slice object, const char *name)
 {
     return mcpx_json_count(object, name) == 1 ? mcpx_json_get(object, name)
@@ -92,7 +92,7 @@ bool mcpx_context_keeps(struct mcpx_slice before, struct mcpx_slice after)
 
 enum { LOG_KEEP = 5, LOG_BYTES = 16 * 1024 * 1024 };
 
-/* Terms being read. `plain` holds what was unescaped or written anew; `failed`: no memory. */
+/* Contract settings being read. `plain` holds unescaped or rewritten text; `failed`: no memory. */
 struct reading {
     struct mcpx_terms *terms;
     struct mcpx_text plain;
@@ -115,7 +115,7 @@ static struct mcpx_slice keep(struct reading *r)
     return copy;
 }
 
-/* What a string stands for; absent for an absent one. */
+/* A string, unescaped; absent for an absent one. */
 static struct mcpx_slice text_of(struct reading *r, struct mcpx_slice value)
 {
     mcpx_text_reset(&r->plain);
@@ -129,13 +129,13 @@ static struct mcpx_slice text_or(struct reading *r, struct mcpx_slice value,
     return value.text ? text_of(r, value) : mcpx_slice_of(otherwise);
 }
 
-/* What the name of a walk's member stands for: between its quotes there is the name. */
+/* The name of a walk's member, unescaped; its quotes are around it. */
 static struct mcpx_slice name_of(struct reading *r, const struct mcpx_json_walk *walk)
 {
     return text_of(r, (struct mcpx_slice){walk->name.text - 1, walk->name.len + 2});
 }
 
-/* A whole number however it is written: 5, 5.0, 5e0. */
+/* A whole number in any form: 5, 5.0, 5e0. */
 static size_t size_of(struct reading *r, struct mcpx_slice value, size_t otherwise)
 {
     struct mx_number number;
@@ -150,7 +150,7 @@ static size_t size_of(struct reading *r, struct mcpx_slice value, size_t otherwi
     return (size_t)size;
 }
 
-/* The place of a word in a list; that of the first word when it is none of them. */
+/* The place of a word in a list; that of the first word for an unknown one. */
 static int word_of(struct mcpx_slice value, const char *const *words, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -281,7 +281,7 @@ static void read_log(struct reading *r, struct mcpx_slice log)
     r->terms->log_dir = keep(r).text;
 }
 
-/* Fills terms from a text that keeps the contract. */
+/* Fills in contract settings from a valid text. */
 static void fill(struct reading *r, struct mcpx_slice object)
 {
     static const char *const validates[] = {"enforce", "shadow", "off"};

@@ -1,6 +1,6 @@
 /*
- * terms.h - contract settings as calls use them: each member in its place, each default filled in.
- * Calls ask here for aliases, the tool of the handshake, contexts, and the tools of a server.
+ * terms.h - contract settings in memory, with all defaults filled in; and aliases, the tool of the
+ * handshake, contexts, and the tools of a server.
  */
 #ifndef MX_TERMS_H
 #define MX_TERMS_H
@@ -12,29 +12,28 @@
 #include <mcpx/terms.h>
 #include <mcpx/wrap.h>
 
-/** What becomes of a call that breaks a schema. */
+/** The treatment of a call that violates a schema. */
 enum mx_validate { MX_VALIDATE_ENFORCE = 0, MX_VALIDATE_SHADOW, MX_VALIDATE_OFF };
 
-/** What becomes of a call without a context. IGNORE: nobody looks for one. */
+/** The treatment of a call without a context. IGNORE: contexts are not read. */
 enum mx_context_policy { MX_CONTEXT_IGNORE = 0, MX_CONTEXT_REQUIRE, MX_CONTEXT_DEFAULT };
 
-/** The terms of one tool. */
+/** The contract settings of one tool. */
 struct mx_tool_terms {
     struct mcpx_slice name;
-    enum mcpx_form form;            /* that of all tools, unless it has one of its own */
-    enum mcpx_tier needed;          /* the lowest tier that may use it */
-    struct mcpx_slice version;      /* absent: the terms say none */
+    enum mcpx_form form;            /* its own, or that of all tools */
+    enum mcpx_tier needed;          /* the lowest tier with access */
+    struct mcpx_slice version;      /* absent: not set */
     struct mcpx_slice capabilities; /* JSON array of strings; absent: none */
 };
 
 /** The context of calls. */
 struct mx_context_terms {
     enum mx_context_policy policy;
-    /* Where the server looks for it: a member of params, `_meta` or `arguments`, and its own
-     * name there. */
+    /* Where the server reads it: a member of params, `_meta` or `arguments`, and its name there. */
     const char *place;
     const char *name;
-    /* JSON object: members of a context that is made; absent: none. */
+    /* JSON object: members of a made context; absent: none. */
     struct mcpx_slice values;
 };
 
@@ -43,7 +42,7 @@ struct mcpx_terms {
     struct mx_arena arena;
     enum mx_validate validate;
     enum mcpx_tier tier;
-    /* Of the tools that have no terms of their own; its name is absent. */
+    /* For tools without settings of their own; its name is absent. */
     struct mx_tool_terms all;
     struct mx_tool_terms *tools; /* of the others */
     size_t tool_count;
@@ -55,7 +54,7 @@ struct mcpx_terms {
     /* Its tools are the server's. Aliases, the version of their fixture, and namespaces count
      * without it, too. */
     struct mcpx_handshake handshake;
-    const char *log_dir; /* NULL: there is no log */
+    const char *log_dir; /* NULL: no log */
     size_t log_keep;
     size_t log_bytes;
 };
@@ -65,8 +64,8 @@ const struct mx_tool_terms *mx_terms_of(const struct mcpx_terms *terms,
                                         struct mcpx_slice tool);
 
 /**
- * The tool that a name stands for, by the name that its server has for it: a tool of this name,
- * else the tool that it is an alias of. An alias of an alias is none.
+ * Resolves a name to a tool, by its server's name: a tool of this name, else the tool of this
+ * alias. An alias of an alias is not resolved.
  *
  * tools   of the server
  *
@@ -76,8 +75,8 @@ struct mcpx_slice mx_alias_find(const struct mcpx_terms *terms, const struct mcp
                                 struct mcpx_slice name);
 
 /**
- * Its entry in `tools/list`. It has no arguments but the context, where terms say that this is one.
- * Static.
+ * Its entry in `tools/list`. Its only argument is the context, if the settings place that among the
+ * arguments. Static.
  */
 const char *mx_handshake_tool(const struct mcpx_terms *terms);
 
@@ -85,7 +84,7 @@ const char *mx_handshake_tool(const struct mcpx_terms *terms);
  * Appends its result.
  *
  * tools         of the server
- * participant   that the edge is
+ * participant   of the enforcement point
  *
  * Returns MCPX_OK or MCPX_ENOMEM; on failure `out` keeps its content.
  */
@@ -94,9 +93,9 @@ enum mcpx_err mx_handshake_result(struct mcpx_text *out, const struct mcpx_terms
                                   struct mcpx_slice participant);
 
 /**
- * Appends the context of a call that has none.
+ * Appends a context for a call without one.
  *
- * request_id, trace_id   unless the terms have other values
+ * request_id, trace_id   unless the settings have other values
  */
 void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
                      struct mcpx_slice request_id, struct mcpx_slice trace_id);
@@ -104,7 +103,7 @@ void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
 /** True when a tool has exactly this name. */
 bool mx_tools_has(const struct mcpx_tools *tools, struct mcpx_slice name);
 
-/** The digest of all pages that were added: what is made of the same tools has the same. Lent. */
+/** The digest of all added pages; equal pages give equal digests. Lent. */
 const unsigned char *mx_tools_digest(const struct mcpx_tools *tools);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * tools.c - a server's tools and their schemas. A list is read when it arrives, entry by entry. A
- * schema is compiled when its tool is first called, or when doubts are asked for: so a tool with
- * an unusable schema does not affect the others.
+ * schema is compiled at the first call of its tool, or when doubts are requested: so a tool with an
+ * unusable schema does not affect the others.
  *
- * What is compiled counts for the participant that has the tools, once for each tool.
+ * Compiled schemas count for the participant with the tools, once for each tool.
  */
 #include "lib/contract/terms.h"
 
@@ -23,12 +23,12 @@ enum { DOUBTS_MAX = 10, NAME_SHOWN = 100, CHECKED_MAX = 4 * 1024 * 1024 };
 static const struct mcpx_slice prefix = {"mcp.tool:", 9};
 static const char *const pointers[] = {"/inputSchema", "/outputSchema"};
 
-/* One of a tool's schemas: compiled, or why it cannot be used, or neither so far. */
+/* One of a tool's schemas: compiled, or refused with a reason, or neither so far. */
 struct side {
     const char *pointer; /* to it in the tool's entry */
     bool declared;
     bool is_refused;
-    uint64_t used; /* when it was asked for last */
+    uint64_t used; /* time of the last use */
     struct mcpx_schema *schema;
     struct mx_finding refusal;
 };
@@ -135,8 +135,8 @@ const unsigned char *mx_tools_digest(const struct mcpx_tools *tools)
     return tools->digest;
 }
 
-/* Adds the tool of an entry, which the tree is; the first one of a name counts. Returns false when
- * memory runs out. */
+/* Adds the tool of the entry in the tree; the first one of a name counts. Returns false when memory
+ * runs out. */
 static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t name)
 {
     struct tool *tool = (struct tool *)calloc(1, sizeof *tool);
@@ -164,8 +164,8 @@ static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t n
     return true;
 }
 
-/* Digests a page together with those before it. Names come from the server: the hashes of their map
- * have a key that it does not know beforehand. */
+/* Digests a page together with those before it. Names come from the server, so the hashes of their
+ * map have a key it cannot predict. */
 static bool digest_page(struct mcpx_tools *tools, struct mcpx_slice result)
 {
     unsigned char pages[2 * MX_SHA256_BYTES];
@@ -179,7 +179,7 @@ static bool digest_page(struct mcpx_tools *tools, struct mcpx_slice result)
     return true;
 }
 
-/* Takes the newest tools away again until `count` are left. */
+/* Removes the newest tools until `count` are left. */
 static void cut(struct mcpx_tools *tools, size_t count)
 {
     while (tools->count > count) {
@@ -191,7 +191,7 @@ static void cut(struct mcpx_tools *tools, size_t count)
     }
 }
 
-/* Notes why an entry is none of the tools, unless there are many such. */
+/* Notes why an entry is left out, unless there are many such entries. */
 static void leave_out(struct mcpx_tools *tools, struct mcpx_slice entry, const char *reason)
 {
     mx_scoped_text name = {0};
@@ -206,7 +206,7 @@ static void leave_out(struct mcpx_tools *tools, struct mcpx_slice entry, const c
     tools->doubts.failed |= name.failed;
 }
 
-/* Adds what an entry is, or notes that it is no tool. Returns false when memory runs out. */
+/* Adds the tool of an entry, or notes that it is not one. Returns false when memory runs out. */
 static bool add_entry(struct mcpx_tools *tools, struct mx_tree *tree, struct mcpx_slice entry)
 {
     struct mcpx_fault fault = {"", "", 0};
@@ -248,8 +248,8 @@ enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
     return is_added ? MCPX_OK : MCPX_ENOMEM;
 }
 
-/* Takes the compiled schema that was not used for longest from whoever holds most; not those of
- * tools that declare none, which are small and lent for longer. Returns false when there is none.
+/* Drops the least recently used compiled schema of the largest holder. Defaults for undeclared
+ * schemas stay: they are small and lent for longer. Returns false when there is none.
  */
 static bool give_way(struct mcpx_shelf *shelf)
 {
@@ -275,7 +275,7 @@ static bool give_way(struct mcpx_shelf *shelf)
     return oldest;
 }
 
-/* Keeps a schema, whose reference it takes, if its participant may hold so much. */
+/* Keeps a schema within its participant's quota; takes its reference. */
 static enum mcpx_err keep(struct mcpx_tools *tools, struct side *side,
                           struct mcpx_schema *schema)
 {
@@ -293,7 +293,7 @@ static enum mcpx_err keep(struct mcpx_tools *tools, struct side *side,
     return sharing == MX_SHARING_FITS ? MCPX_ENOMEM : MCPX_ELIMIT;
 }
 
-/* Keeps why a schema cannot be used: finding out again could take long. */
+/* Keeps the reason of an unusable schema: another check could take long. */
 static enum mcpx_err refuse(struct side *side, const struct mcpx_schema_error *error)
 {
     struct mx_finding *refusal = &side->refusal;
@@ -316,7 +316,7 @@ static enum mcpx_err refuse_bytes(const struct mcpx_tools *tools, struct side *s
                                                     mcpx_text_view(&message)});
 }
 
-/* Compiles one of a tool's schemas, of which the caller owns a reference. */
+/* Compiles one of a tool's schemas; the caller owns a reference. */
 static enum mcpx_err compile(struct mcpx_tools *tools, const struct tool *tool,
                              struct side *side, struct mcpx_schema **out)
 {

@@ -1,7 +1,7 @@
 /*
- * wrap.c - turns what a server or program has returned into the answer for its caller. This file
- * finds the result and judges it, others write the envelope around it. Values keep their bytes:
- * nothing is read into numbers or strings and written again.
+ * wrap.c - turns the output of a server or program into the result for its caller. This file finds
+ * and checks the result, others write the envelope around it. Values keep their bytes: nothing is
+ * read into numbers or strings and written again.
  */
 #include "lib/contract/wrap.h"
 
@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* A value may be nested so deep that its envelope is one deeper. */
+/* Depth limit of a value: its envelope is one level deeper. */
 enum { VALUE_DEPTH = MX_TREE_DEPTH - 1 };
 
 struct mcpx_wrapper *mcpx_wrapper_new(struct mcpx_contracts *contracts)
@@ -43,7 +43,7 @@ void mcpx_wrapper_free(struct mcpx_wrapper *wrapper)
     free(wrapper);
 }
 
-/* Which envelope a value is already; MCPX_FORM_AS_IS: none. One pass: most are none, and long. */
+/* The envelope form of a value; MCPX_FORM_AS_IS: none. One pass: most are none, and long. */
 static enum mcpx_form form_of(struct mcpx_slice value)
 {
     static const char *const others[] = {"tool_version",  "tool_id",     "request_id",
@@ -66,7 +66,7 @@ static enum mcpx_form form_of(struct mcpx_slice value)
     return has_tier ? MCPX_FORM_RESPONSE : MCPX_FORM_AS_IS;
 }
 
-/* The same of a text, which is then `value`. */
+/* The same for JSON in a text, set as `value`. */
 static enum mcpx_form form_of_text(struct mcpx_slice text, struct mcpx_slice *value)
 {
     struct mcpx_slice json;
@@ -81,7 +81,7 @@ static enum mcpx_form form_of_text(struct mcpx_slice text, struct mcpx_slice *va
     return form;
 }
 
-/* True when an envelope says that the call has failed. */
+/* True when an envelope reports a failed call. */
 static bool reports_error(struct mcpx_slice envelope, enum mcpx_form form)
 {
     if (form == MCPX_FORM_ENVELOPE)
@@ -89,7 +89,7 @@ static bool reports_error(struct mcpx_slice envelope, enum mcpx_form form)
     return mcpx_json_type(mcpx_json_get(envelope, "error")) != MCPX_JSON_NULL;
 }
 
-/* Tells of what a judge has found; its report is needed for something else. */
+/* Copies the first error of the report, because the report is used again. */
 static void note_breach(struct mcpx_wrapper *wrapper, enum mcpx_err err,
                         struct mcpx_wrapped *outcome)
 {
@@ -147,7 +147,7 @@ static void compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer
     outcome->is_error = answer->failure != NULL;
 }
 
-/* The failure that stands in the place of what is broken. */
+/* Composes the failure in the place of a broken result. */
 static void compose_breach(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
                            struct mcpx_wrapped *outcome)
 {
@@ -158,7 +158,7 @@ static void compose_breach(struct mcpx_wrapper *wrapper, const struct mcpx_wrap 
     compose(wrapper, &answer, outcome);
 }
 
-/* Appends content: the envelope's text, then blocks that are no text. */
+/* Appends content: the envelope's text, then the blocks of other types. */
 static void add_content(struct mcpx_text *out, struct mcpx_slice envelope,
                         struct mcpx_slice content)
 {
@@ -242,7 +242,7 @@ bool mx_result_read(struct mcpx_slice result, struct mx_ambiguous members[MX_RES
     return false;
 }
 
-/* What the members of a result hold. */
+/* Reads the members of a result. */
 static struct mx_answer read_answer(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
                                     const struct mx_ambiguous members[MX_RESULT_MEMBERS])
 {
@@ -264,7 +264,7 @@ static struct mx_answer read_answer(struct mcpx_wrapper *wrapper, const struct m
     return answer;
 }
 
-/* Takes back what was appended, unless all went well. */
+/* Removes the appended text on failure. */
 static enum mcpx_err finish(const struct mcpx_wrapper *wrapper, struct mcpx_text *out,
                             size_t before)
 {
@@ -277,7 +277,7 @@ static enum mcpx_err finish(const struct mcpx_wrapper *wrapper, struct mcpx_text
     return failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
-/* Wraps an answer that is there and may be taken. `is_failure`: the server says that it is one. */
+/* Wraps a valid result. `is_failure`: the server reports a failure. */
 static void wrap_answer(struct mcpx_wrapper *wrapper, struct mx_answer *answer,
                         bool is_failure, struct mcpx_wrapped *outcome)
 {
@@ -347,7 +347,7 @@ enum mcpx_err mcpx_wrap_failure(struct mcpx_wrapper *wrapper, const struct mcpx_
     return finish(wrapper, out, before);
 }
 
-/* What a program has returned. */
+/* Reads the output of a program. */
 static enum mcpx_err read_output(struct mcpx_wrapper *wrapper,
                                  const struct mcpx_output *output, struct mx_answer *answer)
 {

@@ -1,7 +1,7 @@
 /*
- * wrap.h - an answer on its way into an envelope. wrap.c finds out what came and where the envelope
- * goes; reason.c says why a call has failed; envelope_out.c and response.c each write one of the
- * two envelopes, provenance.c the record of what an answer was made from.
+ * wrap.h - from a result to its envelope. wrap.c finds the result and the place of the envelope;
+ * reason.c composes the reason of a failed call; envelope_out.c and response.c each write one of
+ * the two envelopes, provenance.c the record of a result's origin.
  */
 #ifndef MX_WRAP_H
 #define MX_WRAP_H
@@ -12,33 +12,33 @@
 #include <mcpx/digest.h>
 #include <mcpx/wrap.h>
 
-/** An answer. */
+/** A result, or a failure. */
 struct mx_answer {
     const struct mcpx_wrap *call;
-    struct mcpx_slice value; /* what the tool returned, JSON; absent: nothing */
-    /* The server's first text block, a JSON string; absent: it has none. */
+    struct mcpx_slice value; /* the tool's value, JSON; absent: none */
+    /* The server's first text block, a JSON string; absent: none. */
     struct mcpx_slice said;
     const struct mcpx_failure *failure; /* NULL: the call has succeeded */
-    enum mcpx_form ready;               /* the envelope that the value is already */
+    enum mcpx_form ready;               /* the envelope form of the value itself */
 };
 
-/** The memory of a wrapper. What is composed in it fails together with it. */
+/** The memory of a wrapper. Texts composed in it fail together with it. */
 struct mcpx_wrapper {
     struct mcpx_contracts *contracts;
-    struct mcpx_schema_report report; /* of a document that was judged */
+    struct mcpx_schema_report report; /* of the last validation */
     struct mcpx_text breach;          /* its first error: path and message */
     struct mx_tree arguments;         /* of the call, indexed */
     bool failed;                      /* memory ran out for the answer at hand */
     struct mcpx_text plain;           /* text of a text block, unescaped */
-    struct mcpx_text line;            /* what a failure is told as */
+    struct mcpx_text line;            /* the reason of a failure */
     struct mcpx_text string;          /* a string among the arguments, unescaped */
     struct mcpx_text warnings;        /* of the edge, a JSON array */
-    struct mcpx_text artifacts;       /* that the caller named, each with a comma before it */
+    struct mcpx_text artifacts;       /* named by the caller, each with a comma before it */
     struct mcpx_text record;          /* of provenance */
     struct mcpx_text envelope;        /* the whole of it */
 };
 
-/** Members of a result by which it is taken. */
+/** The members of a result to be read. */
 enum { MX_RESULT_IS_ERROR, MX_RESULT_VALUE, MX_RESULT_CONTENT, MX_RESULT_MEMBERS };
 
 /**
@@ -47,7 +47,7 @@ enum { MX_RESULT_IS_ERROR, MX_RESULT_VALUE, MX_RESULT_CONTENT, MX_RESULT_MEMBERS
  * members   filled; with the first of each when it fails
  * error     filled on failure; static
  *
- * Returns false when it is no object, or readers could take different members for one of them.
+ * Returns false when it is not an object, or one of them is ambiguous.
  */
 bool mx_result_read(struct mcpx_slice result, struct mx_ambiguous members[MX_RESULT_MEMBERS],
                     struct mcpx_schema_error *error);
@@ -56,7 +56,7 @@ bool mx_result_read(struct mcpx_slice result, struct mx_ambiguous members[MX_RES
 struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points);
 
 /**
- * The objects in which a tool may say what went wrong: the value itself, its member `error`, the
+ * Walks the objects that may describe a tool's error: the value itself, its member `error`, the
  * items of its list `errors`. Zero-initialised but for `value` is before the first.
  */
 struct mx_error_walk {
@@ -65,12 +65,12 @@ struct mx_error_walk {
     struct mcpx_json_walk items;
 };
 
-/** Goes on to the next. Returns false when there is none left. */
+/** Continues to the next object. Returns false when none is left. */
 bool mx_error_walk_next(struct mx_error_walk *walk, struct mcpx_slice *out);
 
 /**
- * What a failure is told as, in one line: the server's own words, else a sentence of ours. It is
- * not cut. Lent until the wrapper is used for the next.
+ * The reason of a failure, in one line: the server's own words, else a standard sentence. It is not
+ * cut. Lent until the next use of the wrapper.
  */
 struct mcpx_slice mx_reason(struct mcpx_wrapper *wrapper, const struct mx_answer *answer);
 
@@ -78,8 +78,8 @@ struct mcpx_slice mx_reason(struct mcpx_wrapper *wrapper, const struct mx_answer
 struct mcpx_slice mx_first_line(struct mcpx_wrapper *wrapper, struct mcpx_slice string);
 
 /**
- * True when the first `points` code points of a line repeat a line of a string among the arguments
- * that has several, and when memory runs out, which shows in the wrapper.
+ * True when the first `points` code points of a line repeat a line of a multi-line string among the
+ * arguments. True, too, when memory runs out; that shows in the wrapper.
  */
 bool mx_repeats_arguments(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
                           struct mcpx_slice line, size_t points);
@@ -91,7 +91,7 @@ bool mx_repeats_arguments(struct mcpx_wrapper *wrapper, const struct mx_answer *
 void mx_reason_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
                    const struct mx_answer *answer, struct mcpx_slice line, size_t points);
 
-/** Appends what is known of a failure as members of an object: canonical_code, path, exit_code. */
+/** Appends the details of a failure as members of an object: canonical_code, path, exit_code. */
 void mx_reason_details(struct mcpx_text *out, const struct mcpx_failure *failure);
 
 /** Composes an mcp.envelope.v0.1 in the wrapper. */
@@ -100,29 +100,28 @@ void mx_envelope_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *a
 /** Composes a response.v1 in the wrapper. */
 void mx_response_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer);
 
-/** What a record of provenance is to hold. */
+/** The content of a record of provenance. */
 struct mx_record {
     bool is_deterministic; /* no time in it, and the same id for the same request */
     bool has_digests;      /* of what passed through */
-    bool is_full;          /* besides what is required */
+    bool is_full;          /* with its optional members */
     /* `errors`, `warnings`: the envelope has some. */
     bool errors;
     bool warnings;
 };
 
 /**
- * Appends artifacts that a caller names, each with a comma before it, as a record has them.
+ * Appends a caller's artifacts for a record, each with a comma before it.
  *
  * list   artifact.ref.v0.1, JSON
  *
- * Returns false when it is no list, or has something else in it, which is left out.
+ * Returns false when it is not a list, or has other items; these are left out.
  */
 bool mx_artifacts_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
                       struct mcpx_slice list);
 
 /**
- * Composes the record in the wrapper. Returns false when something cannot be digested because two
- * readers could read it differently.
+ * Composes the record in the wrapper. Returns false when an ambiguous value cannot be digested.
  */
 bool mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
                        const struct mx_record *record);
@@ -131,8 +130,8 @@ bool mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *ans
 bool mx_is_semver(struct mcpx_slice text);
 
 /**
- * Writes the id of the run that answers a request, and a NUL: a UUID of version 5 of "run:" and the
- * request's id, in the namespace that mcpx_ids_next uses. Returns MCPX_OK or MCPX_ENOMEM.
+ * Writes the id of a request's run, and a NUL: a UUID of version 5 of "run:" and the request's id,
+ * in the namespace of mcpx_ids_next. Returns MCPX_OK or MCPX_ENOMEM.
  */
 enum mcpx_err mx_id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 1]);
 
