@@ -1,6 +1,6 @@
 /*
- * build.c - what making a program takes, whatever the keyword. Everything that a check needs at run
- * time is copied into the program, so that texts and indexes of the schema can go when it is made.
+ * build.c - builds a program, for all keywords alike. All data of its checks is copied into the
+ * program, so that texts and indexes of the schema can be freed afterwards.
  */
 #include "lib/schema/build.h"
 
@@ -8,7 +8,7 @@
 #include "lib/json/number.h"
 #include "lib/json/tree.h"
 
-/* Digits of the largest number that is counted to. */
+/* Digits of the largest count. */
 enum { COUNT_DIGITS = 10 };
 
 bool mx_build_spend(struct mx_build *build, uint64_t work)

@@ -1,7 +1,7 @@
 /*
- * compile.c - making a program. Subschemas wait in a list and are made one after another, not
- * inside each other; a reference adds what it leads to, perhaps from another document. Dynamic
- * references come last: what they may lead to is known when all documents are.
+ * compile.c - compiles a program. Subschemas wait in a list and are compiled one after another,
+ * without recursion; a reference adds its target, perhaps from another document. Dynamic references
+ * come last: their targets are known when all documents are.
  */
 #include "lib/schema/build.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* A name of `$dynamicAnchor` that some reference leads to, and who has it. */
+/* A referenced name of `$dynamicAnchor`, and its resources. */
 struct dynamic_name {
     struct mcpx_slice name;
     struct mx_dynamic *choices; /* `kept`: the same, sorted, as long as the program */
@@ -34,7 +34,7 @@ void mx_build_fini(struct mx_build *build)
     mcpx_text_fini(&build->reason);
 }
 
-/* Makes the subschema of this number. */
+/* Compiles the subschema of this number. */
 static void make_unit(struct mx_build *build, size_t number)
 {
     struct mx_compiled_schema *program = build->program;
@@ -71,7 +71,7 @@ static void make_unit(struct mx_build *build, size_t number)
     program->unit_count = number + 1;
 }
 
-/* The number of a name in the list, from 1; 0 on failure, which is noted. */
+/* The number of a name in the list, from 1; 0 on failure, noted. */
 static size_t find_name(struct mx_build *build, struct names *names, struct mcpx_slice name)
 {
     size_t number = 0;
@@ -90,7 +90,7 @@ static size_t find_name(struct mx_build *build, struct names *names, struct mcpx
     return names->count;
 }
 
-/* Finds where a reference leads. */
+/* Resolves a reference. */
 static void follow(struct mx_build *build, struct names *names, struct mx_pending *pending)
 {
     struct mcpx_slice name;
@@ -103,7 +103,7 @@ static void follow(struct mx_build *build, struct names *names, struct mx_pendin
         pending->name = find_name(build, names, name);
 }
 
-/* Lists who has a name, and asks for the subschemas, as far as resources are known by now. */
+/* Lists the resources with a name, as far as they are known, and requests their subschemas. */
 static void look_for(struct mx_build *build, struct dynamic_name *name)
 {
     const struct mx_library *library = build->library;
@@ -130,7 +130,7 @@ static int by_resource(const void *a, const void *b)
     return (left->resource > right->resource) - (left->resource < right->resource);
 }
 
-/* Tells dynamic references who has their name. */
+/* Gives dynamic references the resources with their name. */
 static void settle_dynamic(struct mx_build *build, struct names *names)
 {
     for (size_t i = 0; i < names->count; i++) {
@@ -179,7 +179,7 @@ static void settle_constants(struct mx_build *build)
     }
 }
 
-/* Makes all that was asked for, and what that asks for. */
+/* Compiles all requested subschemas, and those they request. */
 static void make_units(struct mx_build *build, struct names *names)
 {
     size_t made = 0, followed = 0;

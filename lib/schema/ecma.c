@@ -1,11 +1,11 @@
 /*
- * ecma.c - ECMA-262 (with the flag u) and PCRE2 agree on most of their syntax. This file passes
- * through what means the same in both, rewrites what is said in other words (\s, the dot, \uXXXX,
- * \p{Letter}), and refuses everything else: a pattern that means one thing here and another in the
- * server behind would let pass what the server does not expect.
+ * ecma.c - ECMA-262 (with the flag u) and PCRE2 agree on most of their syntax. This file copies
+ * common syntax, rewrites different forms of the same meaning (\s, the dot, \uXXXX, \p{Letter}),
+ * and refuses everything else: a pattern with another meaning here than in the server would admit
+ * values unexpected there.
  *
- * A pattern is read twice. The first pass finds its groups, the second one writes, because what
- * \1 and \k<name> mean depends on groups that may come later.
+ * A pattern is read twice. The first pass finds its groups, the second one writes, because the
+ * meaning of \1 and \k<name> depends on later groups.
  */
 #include "lib/schema/regex.h"
 
@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* Parts of a class. PCRE2 has other white space, and errs where \D or \W stand beside a \p. */
+/* Parts of a class. PCRE2 has other white space, and has a bug with \D or \W beside a \p. */
 static const char space[] = "\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}"
                             "\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
 static const char no_space[] =
@@ -24,21 +24,21 @@ static const char no_space[] =
 static const char no_digit[] = "\\x{0}-/:-\\x{10ffff}";
 static const char no_word[] = "\\x{0}-/:-@\\[-\\^`\\{-\\x{10ffff}";
 
-/* What means the same behind a backslash. The second row needs none, and has none in ECMA-262 with
- * the flag u; browsers read it so without, and schemas have it. */
+/* Characters with the same meaning behind a backslash. Escapes of the second row are needless and
+ * invalid with the flag u; schemas have them, and browsers accept them without it. */
 static const char plain[] = "dwtnrf^$\\.*+?()[]{}|/"
                             " !\"#%&',-:;<=>@_`~";
 
-/* A group, or the whole pattern. `around` and `branch` say where it stands. */
+/* A group, or the whole pattern. `around` and `branch` are its place. */
 struct group {
     size_t around;
     size_t branch;
     size_t branches; /* between | in it, so far */
-    size_t number;   /* that \1 names; 0: none */
+    size_t number;   /* the number for \1; 0: none */
     struct mcpx_slice name;
     bool is_open;
     bool looks;     /* around, ahead or behind */
-    bool is_behind; /* or within such a one */
+    bool is_behind; /* or within one behind */
     bool repeats;
     bool is_optional;
 };
@@ -52,11 +52,11 @@ struct reader {
     struct group *groups; /* the whole pattern, then in the order of the text */
     size_t group_count;
     size_t captures;
-    size_t total; /* groups that the first pass has found; 0 during it */
+    size_t total; /* groups found by the first pass; 0 during it */
     size_t current;
     size_t last;
     bool in_class;
-    bool can_repeat; /* what was just read may have a quantifier */
+    bool can_repeat; /* the last item may have a quantifier */
 };
 
 /* The byte `ahead` bytes from here; 0 behind the end. */
@@ -71,7 +71,7 @@ static bool refuse(struct reader *r, const char *reason)
     return false;
 }
 
-/* Passes bytes through as they are. */
+/* Copies bytes unchanged. */
 static bool pass(struct reader *r, size_t count)
 {
     mcpx_text_add(r->out, r->pattern.text + r->at, count);
@@ -127,7 +127,7 @@ static bool put_code_point(struct reader *r, size_t count, long code)
     return put(r, count, text);
 }
 
-/* "\uXXXX", or two of them that are one character, or "\u{...}". */
+/* "\uXXXX", or a pair of them for one character, or "\u{...}". */
 static bool take_unit(struct reader *r)
 {
     long code = hex_number(r, 2, 4), low = -1;
@@ -172,8 +172,8 @@ static bool take_set(struct reader *r, const char *set)
     return true;
 }
 
-/* What a group has last matched is known to PCRE2 for longer: ECMA-262 forgets it when a repetition
- * around begins anew, and reads what looks behind from its end. */
+/* PCRE2 keeps a group's last match for longer: ECMA-262 forgets it at each new round of a
+ * repetition around it, and reads lookbehinds from their end. */
 static bool means_the_same(const struct reader *r, const struct group *group)
 {
     const struct group *around = &r->groups[group->around];
@@ -207,7 +207,7 @@ static bool take_reference(struct reader *r, size_t len, size_t number, struct m
     if (!means_the_same(r, &r->groups[i]))
         return refuse(r, "must not refer to a group that is repeated or looks around: PCRE2 "
                          "reads that otherwise than ECMA-262");
-    mx_format(r->out, "(?:\\g{%s})", r->groups[i].number); /* its machine code errs without */
+    mx_format(r->out, "(?:\\g{%s})", r->groups[i].number); /* else machine code has a bug */
     return true;
 }
 
@@ -323,7 +323,7 @@ static bool take_group_end(struct reader *r)
     return pass(r, 1);
 }
 
-/* The length of the quantifier that stands here; 0 when there is none. */
+/* The length of the quantifier here; 0 when there is none. */
 static size_t quantifier(const struct reader *r)
 {
     size_t len = 1;
@@ -351,7 +351,7 @@ static bool take_quantifier(struct reader *r)
     return peek(r, 0) != '?' || pass(r, 1);
 }
 
-/* True when what begins `ahead` bytes from here is a set of characters, such as \d. */
+/* True when a set of characters, such as \d, begins `ahead` bytes from here. */
 static bool is_set(const struct reader *r, size_t ahead)
 {
     return peek(r, ahead) == '\\' && peek(r, ahead + 1) &&
@@ -374,8 +374,8 @@ static bool take_class_character(struct reader *r)
     return true;
 }
 
-/* A character or set, or characters from one to another. A dash beside a set is itself: browsers
- * read it so without the flag u, and schemas have [\w-.]. */
+/* A character or set, or characters from one to another. A dash beside a set is a literal: browsers
+ * accept it without the flag u, and schemas have [\w-.]. */
 static bool take_class_item(struct reader *r)
 {
     bool is_range;

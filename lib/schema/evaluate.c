@@ -1,6 +1,6 @@
 /*
- * evaluate.c - a document is judged twice at most: for the verdict, and if it is not valid once
- * more for the errors. Memory of both is kept with the report.
+ * evaluate.c - evaluates a document at most twice: for the verdict, and, if it is invalid, for the
+ * errors. Memory of both is kept with the report.
  */
 #include "lib/schema/run.h"
 
@@ -13,7 +13,7 @@
 /* Memory of one evaluation: for each byte of the text, besides its index, and in any case. */
 enum { SCRATCH_PER_BYTE = 12, SCRATCH_MIN = 64 * 1024 };
 
-/* An index that is larger is not kept for the next text. */
+/* A larger index is not kept for the next text. */
 enum { KEPT_MAX = 1024 * 1024 };
 
 struct mx_workspace {
@@ -92,7 +92,7 @@ enum mcpx_err mx_report_error(struct mcpx_schema_report *report,
     return mx_report_parts(report, &one, (const char *const[]){""}, 1);
 }
 
-/* The evaluation met a bound. */
+/* Reports that the evaluation met a bound. */
 static enum mcpx_err fill_bound(struct mcpx_schema_report *report,
                                 const struct mx_subject *subject, uint32_t node)
 {
@@ -143,7 +143,7 @@ enum mcpx_err mx_evaluate(const struct mx_compiled_schema *program,
     return run.no_memory ? MCPX_ENOMEM : fill_bound(report, subject, run.stop_node);
 }
 
-/* Lists what is ambiguous in a value, itself included. */
+/* Lists the ambiguities in a value, itself included. */
 static void list_ambiguous(struct mx_findings *findings, uint32_t node)
 {
     const struct mx_tree *tree = findings->tree;

@@ -1,10 +1,10 @@
 /*
- * keyword_inside.c - what an object or an array holds. One pass over an object's members serves
- * properties, patternProperties, additionalProperties, propertyNames and required together. Names
- * that the schema knows stand in a table by hash; the next one of the schema is tried first,
- * because most documents keep its order. Required names are counted: only when one is missing it
- * is asked which. uniqueItems sorts the hashes of the items and compares those whose hashes are
- * equal: a hundred thousand items that begin alike cost no more than others.
+ * keyword_inside.c - checks the content of objects and arrays. One pass over an object's members
+ * serves properties, patternProperties, additionalProperties, propertyNames and required together.
+ * Names of the schema are in a table by hash; the next one of the schema is tried first, because
+ * most documents keep its order. Required names are counted; the missing ones are searched only if
+ * the count is short. uniqueItems sorts the hashes of the items and compares items of equal hash:
+ * items with a common beginning cost no more than others.
  */
 #include "lib/schema/build.h"
 #include "lib/schema/run.h"
@@ -14,10 +14,10 @@
 
 #include <stdlib.h>
 
-/* Members passed over, and places of the table looked at, that a step is worth. */
+/* Work of one step: skipped members, and examined places of the table. */
 enum { MEMBERS_PER_STEP = 32, PLACES_PER_STEP = 8, NAMES_PER_STEP = 32 };
 
-/* A name that the schema knows. */
+/* A name of the schema. */
 struct entry {
     struct mcpx_slice name;
     uint32_t hash;
@@ -38,7 +38,7 @@ struct members {
     uint32_t required;
     uint32_t mask;
     uint32_t pattern_count;
-    /* Unit for names that are neither known nor match; MX_UNIT_NONE: they may be anything. */
+    /* Unit for names neither known nor matched; MX_UNIT_NONE: their values are free. */
     uint32_t additional;
     uint32_t names; /* unit for all names, or MX_UNIT_NONE */
 };
@@ -58,7 +58,7 @@ static bool is_entry(const struct mx_tree *tree, uint32_t name, const struct ent
     return tree->nodes[name].hash == entry->hash && mx_tree_is(tree, name, entry->name);
 }
 
-/* The entry of a name, NULL when the schema does not know it. `guess` is tried first. */
+/* The entry of a name, NULL when the schema lacks it. `guess` is tried first. */
 static const struct entry *find_entry(struct mx_run *run, const struct members *members,
                                       uint32_t name, uint32_t guess)
 {
@@ -78,14 +78,14 @@ static const struct entry *find_entry(struct mx_run *run, const struct members *
     return NULL;
 }
 
-/* Where a walk through an object is. */
+/* Position of a walk through an object. */
 struct member_walk {
     uint32_t name;
     uint32_t guess;
-    uint32_t required; /* names found of those */
+    uint32_t required; /* required names found */
 };
 
-/* Judges one member. */
+/* Checks one member. */
 static bool judge_member(struct mx_run *run, const struct members *members,
                          struct member_walk *walk, uint32_t index)
 {
@@ -117,7 +117,7 @@ static bool judge_member(struct mx_run *run, const struct members *members,
     return fits && !run->stopped;
 }
 
-/* Lists which required names are missing. */
+/* Lists the missing required names. */
 static bool list_missing(struct mx_run *run, const struct members *members, uint32_t node)
 {
     for (uint32_t i = 0; i < members->count && run->findings; i++) {
@@ -257,7 +257,7 @@ enum { BYTES_PER_STEP = 64 };
 struct items {
     uint32_t *prefix; /* units of the first items, one each */
     uint32_t prefix_count;
-    uint32_t rest; /* unit of those behind, or MX_UNIT_NONE */
+    uint32_t rest; /* unit of the items behind, or MX_UNIT_NONE */
     const struct mx_action *prefix_action;
     const struct mx_action *rest_action;
 };
@@ -284,7 +284,7 @@ static bool run_items(struct mx_run *run, const struct mx_op *op, uint32_t node)
     return fits;
 }
 
-/* least, most: items that have to fit and may. */
+/* least, most: bounds of the number of fitting items. */
 struct contains {
     uint32_t unit;
     uint32_t least;
@@ -293,7 +293,7 @@ struct contains {
     bool sees;
 };
 
-/* op->a items at least or, if that is what op->b says, at most. */
+/* The bound is op->a items: at most with op->b set, else at least. */
 static void tell_bound(const struct mx_op *op, struct mcpx_text *out)
 {
     mx_format(out, "must hold at %s %s item%s of the kind that the schema asks for",
@@ -337,7 +337,7 @@ static int compare_keys(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* True when one of the items from keys[0] on whose hash is the same equals it. */
+/* True when an item behind keys[0], of the same hash, equals it. */
 static bool has_equal(struct mx_run *run, const uint64_t *keys, const uint64_t *end)
 {
     for (const uint64_t *key = keys + 1; key < end && *key >> 32 == *keys >> 32; key++) {

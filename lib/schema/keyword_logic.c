@@ -1,10 +1,10 @@
 /*
- * keyword_logic.c - keywords whose subschemas judge the same value. Of allOf, anyOf, oneOf, not
- * and if, errors are listed only for a branch that has to hold. `$ref` and `$dynamicRef` are
- * resolved when all subschemas are known; a dynamic one asks the resources that were entered on
- * the way, the outermost first. dependentRequired, dependentSchemas, and dependencies of draft-07
- * say what must hold when a member is there. unevaluatedItems and unevaluatedProperties judge what
- * no other subschema has looked at: their checks come last, and run.c keeps the marks.
+ * keyword_logic.c - keywords with subschemas for the same value. Of allOf, anyOf, oneOf, not and
+ * if, errors are listed only for a branch that must hold. `$ref` and `$dynamicRef` are resolved
+ * when all subschemas are known; a dynamic one searches the entered resources, the outermost first.
+ * dependentRequired, dependentSchemas, and dependencies of draft-07 are conditions on the presence
+ * of a member. unevaluatedItems and unevaluatedProperties check the parts unseen by other
+ * subschemas: they run last, and run.c keeps the marks.
  */
 #include "lib/schema/build.h"
 
@@ -31,7 +31,7 @@ static bool run_any(struct mx_run *run, const struct mx_op *op, uint32_t node)
     const uint32_t *units = (const uint32_t *)op->data;
     bool found = false;
 
-    /* Where it is asked what was looked at, every branch that fits has a say. */
+    /* With marks of seen parts, every fitting branch counts. */
     for (uint32_t i = 0; i < op->a && !run->stopped && (!found || run->seen); i++)
         found = mx_run_try(run, units[i], node) || found;
     if (run->stopped)
@@ -124,7 +124,7 @@ static void add_logic(struct mx_build *build)
         add_condition(build);
 }
 
-/* The subschema that a resource has under the name; MX_UNIT_NONE when it has none. */
+/* The subschema of the name in a resource; MX_UNIT_NONE when it has none. */
 static uint32_t choose(const struct mx_target *target, uint32_t resource)
 {
     size_t low = 0, high = target->count, row;
@@ -170,12 +170,12 @@ static void add_reference(struct mx_build *build, enum mx_keyword key,
     mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, target});
 }
 
-/* Names passed over that a step is worth. */
+/* Skipped names per step. */
 enum { NAMES_PER_STEP = 32 };
 
 struct dependent {
     struct mcpx_slice name;
-    uint32_t unit; /* what the object has to be; MX_UNIT_NONE: names have to be there */
+    uint32_t unit; /* subschema of the object; MX_UNIT_NONE: `names` are required */
     uint32_t count;
     struct mcpx_slice *names;
 };
@@ -198,7 +198,7 @@ static bool has_names(struct mx_run *run, const struct mx_op *op, uint32_t node,
     return fits;
 }
 
-/* op->a names; data is what depends on them. */
+/* op->a names; data are their dependents. */
 static bool run_dependents(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
     const struct dependent *dependents = (const struct dependent *)op->data;
@@ -265,7 +265,7 @@ static void add_dependents(struct mx_build *build)
     }
 }
 
-/* op->a is the unit, op->b the type of the values whose items or members are meant. */
+/* op->a is the unit, op->b the type of the containers. */
 static bool run_rest(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
     const struct mx_tree *tree = run->tree;

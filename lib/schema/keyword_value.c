@@ -1,7 +1,7 @@
 /*
- * keyword_value.c - checks of a value by itself. A type is no check but the mask of its subschema.
- * Few values of an `enum` are compared one by one, many are found by hash. Lengths count code
- * points: n bytes are at most n and at least a quarter, so few are counted. Bounds are decimals.
+ * keyword_value.c - checks of a value by itself. Types are not checks, but masks of subschemas. Few
+ * values of an `enum` are compared one by one, many are found by hash. Lengths count code points: n
+ * bytes are at most n and at least a quarter, so few are counted. Bounds are decimals.
  */
 #include "lib/schema/build.h"
 
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values up to which they are compared one by one; bytes of a value that a step is worth. */
+/* Number of values to be compared one by one; bytes of a value per step. */
 enum { FEW = 8, BYTES_PER_STEP = 64 };
 
-/* Bytes of a message after which values are left out; of a number in it. */
+/* Bytes of a message before values are left out; of a number in it. */
 enum { MESSAGE_MAX = 300, NUMBER_MAX = 40 };
 
 /* `node` is among the program's constants. */
@@ -28,7 +28,7 @@ struct value {
 };
 
 struct choice {
-    const struct mx_compiled_schema *program; /* whose constants are meant */
+    const struct mx_compiled_schema *program; /* owner of the constants */
     struct value *values;                     /* ascending by hash; `count` of them */
     uint32_t count;
     uint32_t first; /* node of the first one, for the message */
@@ -194,7 +194,7 @@ static bool count_fits(struct mx_run *run, const struct mx_op *op, uint32_t node
     return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
 }
 
-/* The action's sentence is the noun; data is the number where it is too large for op->a or b. */
+/* The action's sentence is the noun; data is a number too large for op->a or b. */
 static void tell_count(const struct mx_op *op, struct mcpx_text *out)
 {
     bool is_most = op->b != UINT32_MAX;
@@ -208,7 +208,7 @@ static void tell_count(const struct mx_op *op, struct mcpx_text *out)
     mx_format(out, " %s%s", op->action->sentence, count == 1 ? "" : "s");
 }
 
-/* How many of something a value has: the least, then the most. */
+/* Counts in a value: the least, then the most. */
 static const struct {
     enum mx_keyword key;
     enum mx_class class;
@@ -226,7 +226,7 @@ static const struct {
      {"maxProperties", count_fits, tell_count, "member"}},
 };
 
-/* The beginning of a number as the schema has it. */
+/* The beginning of a number's text in the schema. */
 static const char *number_text(struct mx_build *build, uint32_t node)
 {
     struct mcpx_slice text = mx_tree_bytes(build->tree, node);
@@ -286,16 +286,16 @@ static void add_pattern(struct mx_build *build)
     mx_build_op(build, MX_CLASS_STRING, (struct mx_op){&pattern_action, 0, 0, pattern});
 }
 
-/* Digits that a step is worth, and of mx_number_is_multiple's work. */
+/* Digits per step, and work of mx_number_is_multiple per step. */
 enum { DIGITS_PER_STEP = 64, WORK_PER_STEP = 100 };
 
-/* A number of the schema, and how it is written there. */
+/* A number of the schema, and its text there. */
 struct limit {
     struct mx_number number;
     struct mcpx_slice text;
 };
 
-/* Orders that a bound allows, as bits of op->a: the value is below it, equal, above. */
+/* Allowed orders, as bits of op->a: the value is below the bound, equal, above. */
 enum { BELOW = 1, EQUAL = 2, ABOVE = 4 };
 
 static bool read_value(struct mx_run *run, uint32_t node, struct mx_number *number)

@@ -1,10 +1,9 @@
 /*
- * library.c - what a schema is made of: its dialects, its keywords, resources by their URI,
- * anchors by resource and name. The author of a schema chooses its names, so their hashes have a
- * secret key; keywords are found by the hash that the indexed text has anyway. Two dialects are
- * built in. A meta-schema of the caller can make others from the vocabularies of 2020-12. A
- * meta-schema with an unknown vocabulary is refused: leaving out that vocabulary would let pass
- * what it forbids.
+ * library.c - the parts of a schema: its dialects, its keywords, resources by their URI, anchors by
+ * resource and name. The author of a schema chooses its names, so their hashes have a secret key;
+ * keywords are found by the hashes in the indexed text. Two dialects are built in. A meta-schema of
+ * the caller can make others from the vocabularies of 2020-12. A meta-schema with an unknown
+ * vocabulary is refused: ignoring it would admit values forbidden by it.
  */
 #include "lib/schema/library.h"
 
@@ -34,7 +33,7 @@ const struct mx_builtin *mx_builtin_meta(enum mcpx_dialect dialect)
 const struct mx_keyword_row mx_keywords[MX_KEY_COUNT] = {MX_KEYWORDS(ROW)};
 #undef ROW
 
-/* The keyword that a name is; MX_KEY_COUNT: none. */
+/* The keyword of a name; MX_KEY_COUNT: none. */
 static size_t find_keyword(const struct mx_library *library, const struct mx_tree *tree,
                            uint32_t name)
 {
@@ -60,7 +59,7 @@ void mx_library_keywords(const struct mx_library *library, const struct mx_tree 
         if (key == MX_KEY_COUNT || !(mx_keywords[key].drafts & manner.draft) ||
             !(mx_keywords[key].vocabulary & manner.vocabularies))
             continue;
-        /* Nothing beside it means anything, but what is defined there can be referred to. */
+        /* Other keywords beside `$ref` are ignored, except definitions, targets of references. */
         if (!only_ref || key == MX_KEY_REF || mx_keywords[key].shape == MX_SHAPE_DEFINITIONS)
             value[key] = at + 1;
     }
@@ -69,7 +68,7 @@ void mx_library_keywords(const struct mx_library *library, const struct mx_tree 
 static const char unknown[] = "must be a dialect that is known here: 2020-12 or draft-07";
 static const char lacking[] = "must not require a vocabulary that is not known here";
 
-/* Meta-schemas that are based on each other: more are taken for a circle. */
+/* Limit of meta-schemas based on each other: more count as a cycle. */
 enum { BASES_MAX = 8 };
 
 #define VOCABULARY "https://json-schema.org/draft/2020-12/vocab/"
@@ -140,7 +139,7 @@ static bool read_vocabularies(const struct mx_tree *tree, uint32_t object,
     return true;
 }
 
-/* Finds the meta-schema whose URI stands in `uri`, and puts there what it is based on itself. */
+/* Finds the meta-schema of `uri`, and replaces `uri` by that of its own meta-schema. */
 static bool read_meta(struct mcpx_text *uri, const struct mcpx_schema_options *options,
                       struct mx_tree *tree, struct mcpx_slice *text)
 {

@@ -1,7 +1,7 @@
 /*
- * library.h - all documents that a schema is made of, the resources in them (what has an `$id`, and
- * each document), and their anchors; and the one table of keywords: in which dialects and
- * vocabularies they are, and where in their values schemas stand. keyword_*.c say what they check.
+ * library.h - all documents of a schema, the resources in them (each document, and each schema with
+ * an `$id`), and their anchors; and the one table of keywords: their dialects, their vocabulary,
+ * and the places of schemas in their values. Their checks are in keyword_*.c.
  */
 #ifndef MX_LIBRARY_H
 #define MX_LIBRARY_H
@@ -32,8 +32,8 @@ enum mx_shape {
     MX_SHAPE_LIST,         /* each item */
     MX_SHAPE_MAP,          /* each member's value */
     MX_SHAPE_ITEMS,        /* it is one, or each item of an array */
-    MX_SHAPE_DEPENDENCIES, /* each member's value that is no array */
-    MX_SHAPE_DEFINITIONS   /* a map of what is only referred to */
+    MX_SHAPE_DEPENDENCIES, /* each member's value, except arrays */
+    MX_SHAPE_DEFINITIONS   /* a map of schemas for references only */
 };
 
 /* X(constant, name, dialects, vocabulary, shape) */
@@ -101,30 +101,30 @@ struct mx_keyword_row {
 
 extern const struct mx_keyword_row mx_keywords[MX_KEY_COUNT];
 
-/** What a subschema is written in. */
+/** The dialect and vocabularies of a subschema. */
 struct mx_manner {
     uint8_t draft;        /* MX_DRAFT_07 or MX_DRAFT_2020_12 */
-    uint8_t vocabularies; /* those whose keywords mean something */
+    uint8_t vocabularies; /* those with active keywords */
 };
 
 /** A dialect. */
 struct mx_dialect {
     struct mx_manner manner; /* of its schemas */
     struct mcpx_slice uri;   /* of its meta-schema */
-    struct mcpx_slice text;  /* of that, unless it is built in */
+    struct mcpx_slice text;  /* of the meta-schema, unless it is built in */
 };
 
-/** The dialect where a schema names none. */
+/** The dialect of schemas without `$schema`. */
 struct mx_dialect mx_dialect_default(enum mcpx_dialect dialect);
 
 /**
- * The dialect that a `$schema` names. A meta-schema that is not built in is asked for.
+ * The dialect of a `$schema`. The caller is asked for a meta-schema that is not built in.
  *
- * uri       as it stands there, unescaped; borrowed for as long as `out` is used
- * options   how to ask, and what a meta-schema is written in that does not say so
+ * uri       its value, unescaped; borrowed for as long as `out` is used
+ * options   the callback, and the dialect of meta-schemas without `$schema`
  * reason    filled on failure, static
  *
- * Returns false when there is no such dialect here.
+ * Returns false for an unknown dialect.
  */
 bool mx_dialect_find(struct mcpx_slice uri, const struct mcpx_schema_options *options,
                      struct mx_dialect *out, const char **reason);
@@ -141,21 +141,21 @@ struct mx_place {
 /** A document. */
 struct mx_document {
     struct mx_tree tree; /* its text is borrowed */
-    /* For each node: the resource that it belongs to if it is a schema, else MX_NONE. */
+    /* For each node: its resource if it is a schema, else MX_NONE. */
     uint32_t *resource_of;
     /* For each node: room for the number of its subschema, at first MX_NONE. */
     uint32_t *unit_of;
-    struct mcpx_slice uri; /* where it comes from */
+    struct mcpx_slice uri; /* of its origin */
     bool builtin;          /* its schemas are known to be good */
 };
 
-/** What has a name: a schema resource, or an anchor of one. */
+/** A named part: a schema resource, or an anchor of one. */
 struct mx_resource {
     struct mcpx_slice name; /* a URI without fragment; of an anchor, its own */
     struct mx_place place;
     struct mx_dialect dialect; /* of a resource */
-    uint32_t of;               /* the resource that an anchor is of; MX_NONE: it is none */
-    bool dynamic;              /* an anchor that others of its name may take the place of */
+    uint32_t of;               /* the resource of an anchor; MX_NONE: it is a resource */
+    bool dynamic;              /* an anchor; others of its name may replace it */
 };
 
 /** The documents. Lists grow; places stay what they are. */
@@ -171,15 +171,14 @@ struct mx_library {
     struct mx_resource *resources;
     uint32_t resource_count;
     size_t resource_room;
-    /* Where a schema begins that has to keep the meta-schema of its dialect: a document, a
-     * resource in another dialect than what is around it, a value in which no schema was
-     * expected. */
+    /* Places to be checked by the meta-schema of their dialect: a document, a resource in another
+     * dialect than its surroundings, a referenced value outside of keywords. */
     struct mx_place *roots;
     uint32_t root_count;
     size_t root_room;
     size_t count;  /* schemas met */
-    uint64_t work; /* done so far, besides what goes by the length of the text */
-    /* MCPX_EINVALID: place, keyword and reason say where and why it cannot be used. */
+    uint64_t work; /* done so far, besides work in proportion to the text */
+    /* MCPX_EINVALID: place, keyword and reason explain the refusal. */
     enum mcpx_err err;
     struct mx_place place;
     const char *keyword;
@@ -187,8 +186,8 @@ struct mx_library {
 };
 
 /**
- * Makes an empty library. Nobody foresees the digest of what he writes: that of the text is the key
- * of its maps. Returns false when memory runs out.
+ * Makes an empty library. The key of its maps is the digest of the text, because an author cannot
+ * choose names by it. Returns false when memory runs out.
  *
  * library   zeroed
  */
@@ -198,13 +197,13 @@ bool mx_library_init(struct mx_library *library, const struct mcpx_schema_option
 /** Frees it. */
 void mx_library_fini(struct mx_library *library);
 
-/** Notes why the schema cannot be used, unless that is known. Both texts are borrowed. */
+/** Notes why the schema is unusable; the first reason stays. Both texts are borrowed. */
 bool mx_library_refuse(struct mx_library *library, struct mx_place place, const char *keyword,
                        const char *reason);
 
 /**
- * Counts work: values passed over, names compared, bytes of URIs. Returns false when the schema
- * takes too much, which is noted.
+ * Counts work: skipped values, compared names, bytes of URIs. Returns false, noted, when the schema
+ * takes too much.
  */
 bool mx_library_spend(struct mx_library *library, struct mx_place place, uint64_t work);
 
@@ -214,38 +213,38 @@ bool mx_library_starve(struct mx_library *library);
 /**
  * Finds the keywords of a schema.
  *
- * value   filled with the node of each one's value; 0: it is not there, or means nothing
+ * value   filled with the node of each one's value; 0: missing or inactive
  */
 void mx_library_keywords(const struct mx_library *library, const struct mx_tree *tree,
                          uint32_t schema, struct mx_manner manner,
                          uint32_t value[MX_KEY_COUNT]);
 
-/** The number of the resource, or of the anchor `of` one, with this name; MX_NONE: none has. */
+/** The number of the resource, or of the anchor `of` one, with this name; MX_NONE: none. */
 uint32_t mx_library_find(const struct mx_library *library, uint32_t of,
                          struct mcpx_slice name);
 
 /**
- * Adds a resource or anchor. One place can have two names. `value` is the node that is to blame for
- * the name. Returns false on failure, which is noted: another place has it, or memory ran out.
+ * Adds a resource or anchor. One place can have two names. `value` is the node of the name, for
+ * errors. Returns false on failure, noted: another place has the name, or memory ran out.
  */
 bool mx_library_add_resource(struct mx_library *library, struct mx_resource resource,
                              uint32_t value);
 
-/** Adds a root that belongs to a resource. Returns false on failure, which is noted. */
+/** Adds a root of a resource. Returns false on failure, noted. */
 bool mx_library_add_root(struct mx_library *library, struct mx_place place, uint32_t resource);
 
-/** Adds a document, which comes from `uri`, and what is in it. Returns false on failure: noted. */
+/** Adds the document of `uri`, with its resources. Returns false on failure, noted. */
 bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mcpx_slice text);
 
 /**
- * Follows a reference, perhaps to a document that has to be asked for.
+ * Resolves a reference, perhaps to a document requested from the caller.
  *
- * from   the schema in which it stands
+ * from   its schema
  * node   its string
- * out    filled with where it leads
- * name   filled with that of the dynamic anchor that it leads to; absent: it leads to none
+ * out    filled with its target
+ * name   filled with the name of its target, a dynamic anchor; absent: another target
  *
- * Returns false when it leads nowhere, or on failure; both are noted.
+ * Returns false without a target, or on failure; both are noted.
  */
 bool mx_library_follow(struct mx_library *library, struct mx_place from, uint32_t node,
                        struct mx_place *out, struct mcpx_slice *name);
@@ -254,7 +253,7 @@ bool mx_library_follow(struct mx_library *library, struct mx_place from, uint32_
  * ---- references resolved against a base, as RFC 3986 section 5 says. Nothing is looked up.
  */
 
-/** Appends the URI that a reference stands for, its fragment included. */
+/** Appends the URI of a reference, its fragment included. */
 void mx_uri_resolve(struct mcpx_slice base, struct mcpx_slice reference,
                     struct mcpx_text *out);
 
@@ -262,8 +261,8 @@ void mx_uri_resolve(struct mcpx_slice base, struct mcpx_slice reference,
 struct mcpx_slice mx_uri_cut(struct mcpx_slice *uri);
 
 /*
- * ---- schemas that are compiled into the program by embed.cmake: the meta-schemas of both
- * dialects, one per file of meta/, and the contracts, one per file of schemas/.
+ * ---- schemas embedded in the binary by embed.cmake: the meta-schemas of both dialects, one per
+ * file of meta/, and the contracts, one per file of schemas/.
  */
 
 /** A built-in document. The URI has no fragment. */
@@ -275,7 +274,7 @@ struct mx_builtin {
 /** All meta-schemas; the last row has no URI. */
 extern const struct mx_builtin mx_metas[];
 
-/** All contracts; the last row has no URI. Schemas of others cannot refer to them. */
+/** All contracts; the last row has no URI. Schemas from outside cannot refer to them. */
 extern const struct mx_builtin mx_contracts[];
 
 /** The meta-schema of this URI; NULL when there is none. */

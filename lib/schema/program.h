@@ -1,6 +1,6 @@
 /*
- * program.h - a compiled schema: its subschemas, each a list of what to check. Immutable once
- * compiled; keyword_*.c know what their checks need, run.c in which order they are made.
+ * program.h - a compiled schema: its subschemas, each a list of checks. Immutable once compiled;
+ * keyword_*.c define the data of their checks, run.c their order.
  */
 #ifndef MX_PROGRAM_H
 #define MX_PROGRAM_H
@@ -27,7 +27,7 @@ enum {
                   1 << MCPX_JSON_ARRAY | 1 << MCPX_JSON_BOOL | 1 << MCPX_JSON_NULL
 };
 
-/** What a type is called in schemas and, with its article, in messages. */
+/** The name of a type in schemas and, with its article, in messages. */
 struct mx_type_name {
     uint8_t bit;
     const char *article;
@@ -39,15 +39,15 @@ extern const struct mx_type_name mx_type_names[];
 
 /** A keyword. */
 struct mx_action {
-    const char *name; /* for errors; NULL for a check that has no keyword of its own */
-    /* Checks a value: false when it is not what it should be, or a bound was met. */
+    const char *name; /* for errors; NULL for a check without a keyword of its own */
+    /* Checks a value: false when it is invalid, or a bound was met. */
     bool (*run)(struct mx_run *run, const struct mx_op *op, uint32_t node);
-    /* Appends what is expected; NULL = that is. */
+    /* Appends the expectation; NULL = `sentence` is appended. */
     void (*tell)(const struct mx_op *op, struct mcpx_text *out);
-    const char *sentence; /* always the same; or a word of what `tell` appends */
+    const char *sentence; /* the constant expectation, or a word for `tell` */
 };
 
-/** A check. What `a`, `b` and `data` are is the action's. */
+/** A check. The action defines `a`, `b` and `data`. */
 struct mx_op {
     const struct mx_action *action;
     uint32_t a;
@@ -55,7 +55,7 @@ struct mx_op {
     const void *data;
 };
 
-/** For which values a check is made, and when: those of a type first, then those of all. */
+/** The values of a check, and its time: checks of a type run before those of all. */
 enum mx_class {
     MX_CLASS_STRING, /* in the order of enum mcpx_json_type */
     MX_CLASS_NUMBER,
@@ -69,23 +69,23 @@ enum mx_class {
 /** A subschema. */
 struct mx_unit {
     uint32_t begin;    /* its first check */
-    uint32_t resource; /* schema resource that it belongs to */
+    uint32_t resource; /* its schema resource */
     /* Behind the last check of each class, counted from `begin`. */
     uint8_t end[MX_CLASS_COUNT];
-    uint8_t types; /* of the values that it takes; others are refused */
+    uint8_t types; /* of the accepted values; others are refused */
 };
 
-/** Subschemas that a name may dynamically lead to: one for each resource that has it. */
+/** A dynamic target of a name: its subschema in one resource. */
 struct mx_dynamic {
     uint32_t resource;
     uint32_t unit;
 };
 
-/** Where a reference leads, as its check has it. */
+/** The target of a reference, for its check. */
 struct mx_target {
-    uint32_t unit; /* the subschema; that of a dynamic one if nobody on the way has the name */
+    uint32_t unit; /* the subschema; of a dynamic one, that without an entered resource */
     uint32_t count;
-    /* Where it is dynamic, for each resource that has the name; `count` of them. */
+    /* Of a dynamic one: a row for each resource with the name; `count` of them. */
     const struct mx_dynamic *choices;
 };
 
@@ -100,14 +100,14 @@ struct mx_compiled_schema {
     struct mx_regex **regexes; /* all patterns, to be freed with it */
     size_t regex_count;
     struct mx_regex_sums regex_sums;
-    bool dynamic; /* it has references that depend on how they were reached */
+    bool dynamic; /* it has dynamic references */
 };
 
 struct mcpx_schema {
     struct mx_compiled_schema program;
     size_t references;
     size_t bytes;
-    enum mcpx_dialect dialect; /* of the options it was made with */
+    enum mcpx_dialect dialect; /* of its options */
     char fingerprint[MCPX_SHA256_LEN + 1];
 };
 
@@ -116,37 +116,37 @@ enum { MX_DIALECTS = MCPX_DIALECT_DRAFT_07 + 1 };
 /** A shelf. */
 struct mcpx_shelf {
     struct mcpx_schema *metas[MX_DIALECTS]; /* compiled meta-schemas */
-    struct mcpx_schema **schemas;           /* the one asked for last comes last */
+    struct mcpx_schema **schemas;           /* in order of use, the latest last */
     size_t count;
     size_t room;
     size_t bytes;
-    /* What all tools hold of them: bytes by participant, all sets of tools, the newest first, and
-     * how often schemas were asked for. */
+    /* Schemas held by tools: bytes by participant; all sets of tools, the newest first; the number
+     * of uses of schemas. */
     struct mx_holders held;
     struct mcpx_tools *tools;
     uint64_t uses;
 };
 
-/** Part of an indexed text that is to be judged. */
+/** Part of an indexed text to be evaluated. */
 struct mx_subject {
     const struct mx_tree *tree; /* not ambiguous */
     uint32_t node;              /* the value */
     struct mcpx_slice base;     /* its path, for errors */
-    /* Nodes in it, ascending, that are judged by others; skip_count of them. */
+    /* Nodes in it, ascending, to be skipped; skip_count of them. */
     const uint32_t *skip;
     size_t skip_count;
 };
 
-/** Judges a part of a text and fills the report. Returns as mcpx_schema_validate. */
+/** Evaluates a part of a text and fills the report. Returns as mcpx_schema_validate. */
 enum mcpx_err mx_evaluate(const struct mx_compiled_schema *program,
                           const struct mx_subject *subject, struct mcpx_schema_report *report);
 
-/** Indexes a text, judges it, and fills the report. Returns as mcpx_schema_validate. */
+/** Indexes a text, evaluates it, and fills the report. Returns as mcpx_schema_validate. */
 enum mcpx_err mx_evaluate_text(const struct mx_compiled_schema *program,
                                struct mcpx_slice text, bool takes_halves,
                                struct mcpx_schema_report *report);
 
-/** An error in words of ours. */
+/** Makes an error from constant texts. */
 static inline struct mcpx_schema_error mx_error(const char *path, const char *keyword,
                                                 const char *message)
 {
@@ -159,7 +159,7 @@ enum mcpx_err mx_report_error(struct mcpx_schema_report *report,
                               struct mcpx_schema_error error);
 
 /**
- * Fills the report with what was found in parts of a document.
+ * Fills the report with the errors of parts of a document.
  *
  * paths   from the document to each part
  *
@@ -170,7 +170,7 @@ enum mcpx_err mx_report_parts(struct mcpx_schema_report *report,
                               size_t count);
 
 /**
- * Fills the report when a text is no JSON or ambiguous. Returns MCPX_OK when it is neither,
+ * Fills the report when a text is not JSON, or is ambiguous. Returns MCPX_OK for good text,
  * MCPX_EINVALID, or MCPX_ENOMEM.
  */
 enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcpx_slice text,

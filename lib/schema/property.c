@@ -1,14 +1,14 @@
 /*
- * property.c - the properties of characters that ECMA-262 names in a pattern. PCRE2 has names that
- * ECMA-262 does not have, reads all of them loosely, and takes a script's name alone for
- * Script_Extensions. So only what stands here passes.
+ * property.c - the properties of characters in patterns of ECMA-262. PCRE2 has further names, reads
+ * all of them loosely, and takes a script's name alone for Script_Extensions. So only the names in
+ * these tables pass.
  */
 #include "lib/schema/regex.h"
 
 #include "lib/json/json_write.h"
 
-/* Names, those of one property together, the first of which is PCRE2's too. Two are left out: PCRE2
- * does not have Changes_When_NFKC_Casefolded, and lacks characters of Bidi_Mirrored. */
+/* Names, grouped by property; the first of each is PCRE2's, too. Two are left out: PCRE2 lacks
+ * Changes_When_NFKC_Casefolded, and characters of Bidi_Mirrored. */
 static const char categories[] =
     "L Letter;LC Cased_Letter;Lu Uppercase_Letter;Ll Lowercase_Letter;Lt Titlecase_Letter;Lm "
     "Modifier_Letter;Lo Other_Letter;M Mark Combining_Mark;Mn Nonspacing_Mark;Mc "
@@ -65,7 +65,7 @@ static const char binaries[] =
 
 static const char keys[] = "gc General_Category;sc Script;scx Script_Extensions;";
 
-/* The first of the names of which `name` is one; absent when the table does not have it. */
+/* The first name of the property `name`; absent when the table does not have it. */
 static struct mcpx_slice find_name(const char *table, struct mcpx_slice name)
 {
     struct mcpx_slice first = {table, strcspn(table, " ;")};

@@ -1,15 +1,14 @@
 /*
  * regex.c - PCRE2, with its compiler to machine code where there is one. Backtracking can take
- * longer than the universe, and nobody may measure time here: so each match runs with a small limit
- * first, and again with a larger one while that does not suffice. What a limit allows is paid in
- * steps of the evaluation before it is used: a hundred thousand matches that each just stay below a
- * limit are bounded together, not one by one.
+ * exponential time, and the library must not read the clock: so each match runs with a small limit
+ * first, and again with a larger one while that does not suffice. Each limit is paid for in
+ * advance, in steps of the evaluation: this bounds a hundred thousand matches together, each just
+ * below a limit.
  *
- * PCRE2 counts anew at each place of the text where a match may begin, and what it counts once can
- * be a walk to the end of the text when something is repeated, or to the end of a long pattern that
- * fits almost. So a pattern that may begin anywhere pays for each place, for its length and, if it
- * repeats, for the text at each of them. Most that match do so near the beginning: places are
- * tried, and paid, in growing portions.
+ * PCRE2 restarts its count at each possible place of a match in the text. One count can be a walk
+ * to the end of the text, in a repetition, or to the end of a long pattern. So an unanchored
+ * pattern pays for each place: for its length and, if it repeats, for the text. Most matches are
+ * near the beginning, so places are tried, and paid, in growing portions.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "lib/schema/regex.h"
@@ -43,7 +42,7 @@ struct mx_regex {
     size_t len;
     bool anchored;
     bool repeats;
-    bool is_machine; /* machine code was made of it */
+    bool is_machine; /* it has machine code */
 };
 
 struct mx_regex_matcher {
@@ -56,8 +55,8 @@ static const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_U
                                 PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C |
                                 PCRE2_NO_UTF_CHECK | PCRE2_USE_OFFSET_LIMIT;
 
-/* What follows each repetition is looked for, which takes time by the square of the length and errs
- * where scripts are negated. What (?= has seen would be asked for again behind it. */
+/* Turns off two optimisations. Auto-possession takes quadratic time, and has a bug with negated
+ * scripts. Start optimisation would demand a lookahead's text once more behind it. */
 static enum mcpx_err compile(struct mcpx_slice pattern, struct mx_regex *regex,
                              struct mcpx_text *reason)
 {
@@ -80,8 +79,8 @@ static enum mcpx_err compile(struct mcpx_slice pattern, struct mx_regex *regex,
     return MCPX_EPATTERN;
 }
 
-/* Counts the pattern in. Machine code is for the small and few: it takes up to sixty times the
- * memory, and longer to make than all the rest. A machine without its compiler does without. */
+/* Counts the pattern in. Only small and few patterns get machine code: it takes up to sixty times
+ * the memory, and longer to make than all the rest. Some machines have no such compiler. */
 static enum mcpx_err count(struct mx_regex *regex, struct mx_regex_sums *sums)
 {
     size_t size = 0, machine = 0;
@@ -100,7 +99,7 @@ static enum mcpx_err count(struct mx_regex *regex, struct mx_regex_sums *sums)
     return MCPX_OK;
 }
 
-/* Notes what is known of the pattern. */
+/* Notes properties of the pattern. */
 static void look_at(struct mx_regex *regex, struct mcpx_slice pattern)
 {
     uint32_t all = 0;
@@ -175,7 +174,7 @@ void mx_regex_matcher_free(struct mx_regex_matcher *matcher)
     free(matcher);
 }
 
-/* Takes what a match at so many places is worth off the steps. */
+/* Takes the price of a match at so many places off the steps. */
 static bool pay(const struct mx_regex *regex, size_t len, uint64_t places, uint32_t limit,
                 int64_t *steps)
 {
@@ -190,7 +189,7 @@ static bool pay(const struct mx_regex *regex, size_t len, uint64_t places, uint3
     return true;
 }
 
-/* Tries places from `from` to `to`, both at the beginning of a character. */
+/* Tries the places of a range; its ends are beginnings of characters. */
 static int try_places(const struct mx_regex *regex, struct mx_regex_matcher *matcher,
                       struct mcpx_slice text, const size_t range[2], int64_t *steps)
 {

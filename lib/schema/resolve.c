@@ -1,10 +1,10 @@
 /*
- * resolve.c - documents, what can be referred to in them, and where references lead. Names are
- * looked for only where keywords expect schemas: an `$id` in an `enum` is none. A JSON Pointer may
- * lead to where no schema was expected; what it finds there is walked through then, and has to keep
- * its meta-schema like everything else.
+ * resolve.c - documents, the named parts in them, and the targets of references. Names are searched
+ * only where keywords expect schemas: an `$id` in an `enum` is not one. A JSON Pointer may lead to
+ * a value outside of keywords; that value is then walked, and must satisfy its meta-schema like
+ * other schemas.
  *
- * Documents are asked of the caller by name; this file, like the whole folder, opens nothing.
+ * Documents are requested from the caller by name; this folder opens no files.
  */
 #include "lib/json/tree.h"
 
@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-/* A walk: where it is, and how many schemas are around. */
+/* A walk: its position, and the number of schemas around. */
 struct mx_walk {
     struct mx_library *library;
     uint32_t document;
@@ -37,7 +37,7 @@ static struct mcpx_slice keep_text(struct mx_library *library, const struct mx_t
     return kept;
 }
 
-/* The value of a schema's keyword that is a string; 0 when it is none. */
+/* The string value of a schema's keyword; 0 for other types. */
 static uint32_t string_of(const struct mx_tree *tree, uint32_t schema, struct mcpx_slice name)
 {
     uint32_t value = mx_tree_member(tree, schema, name);
@@ -46,8 +46,8 @@ static uint32_t string_of(const struct mx_tree *tree, uint32_t schema, struct mc
 }
 
 /*
- * What a schema that begins a resource is written in. `dialect` is left as it is when the schema
- * does not say. Returns false on failure, which is noted.
+ * Reads the dialect of a schema at the root of a resource. `dialect` is unchanged without
+ * `$schema`. Returns false on failure, noted.
  */
 static bool walk_dialect(const struct mx_walk *walk, uint32_t node, struct mx_dialect *dialect)
 {
@@ -77,7 +77,7 @@ static bool add_own_anchor(struct mx_walk *walk, uint32_t node, uint32_t value, 
     return anchor.name.text && mx_library_add_resource(walk->library, anchor, value);
 }
 
-/* The schema has an `$id` that names a resource: enters it. */
+/* Enters the resource of a schema with this `$id`. */
 static bool enter_resource(struct mx_walk *walk, uint32_t node, struct mcpx_slice id)
 {
     struct mx_library *library = walk->library;
@@ -178,7 +178,7 @@ static bool mark(struct mx_walk *walk, uint32_t node)
     return true;
 }
 
-/* Leaves a value that is no schema to the meta-schema. */
+/* Walks a schema; other values are left to the meta-schema. */
 static bool walk_schema(struct mx_walk walk, uint32_t node)
 {
     struct mx_library *library = walk.library;
@@ -260,7 +260,7 @@ bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mc
     return walk_schema(walk, 0);
 }
 
-/* The resource of this URI, from a document that is asked for if need be. */
+/* The resource of this URI; its document is requested if need be. */
 static uint32_t fetch_resource(struct mx_library *library, struct mcpx_slice uri)
 {
     const struct mx_builtin *builtin;

@@ -1,10 +1,10 @@
 /*
- * run.c - applying subschemas. Which values a subschema takes is a mask; its checks are a flat list
- * of those for the value's type and those for all. When only the verdict matters the first check
- * that fails ends the list. Errors are looked for in a second evaluation, and only if there is one:
- * most documents are valid, and composing paths would make them pay.
+ * run.c - applies subschemas. The accepted types of a subschema are a mask; its checks are a flat
+ * list: those for the value's type and those for all. For the verdict alone the first failing check
+ * ends the list. Errors are listed in a second evaluation, only of invalid documents: most are
+ * valid, and should not pay for composing paths.
  *
- * A loop of references is not looked for: it has no end, so it meets the bound of depth.
+ * Cycles of references are not detected: they end at the bound of depth.
  */
 #include "lib/schema/run.h"
 
@@ -63,7 +63,7 @@ void mx_findings_keep(struct mx_findings *findings)
         findings->count++;
 }
 
-/* Bytes of a path, or marks of what was looked at, that a step is worth. */
+/* Bytes of a path, or words of marks, per step. */
 enum { BYTES_PER_STEP = 64, WORDS_PER_STEP = 16 };
 
 bool mx_run_stop(struct mx_run *run, uint32_t node)
@@ -77,7 +77,7 @@ bool mx_run_stop(struct mx_run *run, uint32_t node)
 
 bool mx_run_starve(struct mx_run *run, uint32_t node)
 {
-    /* The share of an evaluation is a bound, the machine's end of memory is not. */
+    /* The evaluation's memory limit is a bound, a failing allocation is not. */
     run->no_memory = run->scratch->limit == 0 ||
                      run->scratch->limit - run->scratch->used > run->scratch->limit / 2;
     return mx_run_stop(run, node);
@@ -94,7 +94,7 @@ bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx
         mx_tree_pointer_add(&next->text, name);
     run->steps -= (int64_t)(next->text.len / BYTES_PER_STEP + 1);
     mx_finding_key(next, mcpx_slice_of(op->action->name));
-    /* Saves composing messages that nobody reads: without, it comes before one of its place. */
+    /* Saves composing unused messages; without one, an error sorts before others of its place. */
     if (run->findings->count == MCPX_SCHEMA_ERRORS_MAX && compare(next, next - 1) > 0)
         return false;
     if (op->action->tell)
@@ -141,7 +141,7 @@ static void tell_type(const struct mx_op *op, struct mcpx_text *out)
 
 static const struct mx_action type_action = {"type", NULL, tell_type, NULL};
 
-/* The value is of a type that the subschema does not take. */
+/* Refuses a value of a type outside of the mask. */
 static bool refuse_type(struct mx_run *run, const struct mx_unit *unit)
 {
     struct mx_action never = {run->lead ? run->lead->name : "false", NULL, NULL,
@@ -191,7 +191,7 @@ static bool run_classes(struct mx_run *run, const struct mx_unit *unit, uint32_t
     return run_ops(run, unit, MX_CLASS_LAST, node) && fits;
 }
 
-/* Room for a mark for each member or item of a value. */
+/* Makes room for a mark for each member or item of a value. */
 static bool seen_ready(struct mx_run *run, struct mx_seen *seen, uint32_t node)
 {
     const struct mx_node *value = &run->tree->nodes[node];
@@ -211,7 +211,7 @@ static void see_too(struct mx_seen *seen, const struct mx_seen *more)
         seen->bits[i] |= more->bits[i];
 }
 
-/* Runs checks some of which ask what others have looked at. */
+/* Runs checks, some of them with the marks of others. */
 static bool run_seeing(struct mx_run *run, const struct mx_unit *unit, uint32_t node)
 {
     struct mx_arena_mark mark = mx_arena_mark(run->scratch);
@@ -250,7 +250,7 @@ static bool enter(struct mx_run *run, const struct mx_unit *unit, uint32_t node)
         (scope_count == 0 || run->scope[scope_count - 1] != unit->resource))
         run->scope[run->scope_count++] = unit->resource;
     run->depth++;
-    /* Its last checks ask what the others have looked at. */
+    /* Its last checks need the marks of the others. */
     fits = unit->end[MX_CLASS_LAST] > unit->end[MX_CLASS_ALL] ? run_seeing(run, unit, node)
                                                               : run_classes(run, unit, node);
     run->depth--;
@@ -283,7 +283,7 @@ bool mx_run_here(struct mx_run *run, const struct mx_action *action, uint32_t un
     return fits;
 }
 
-/* Applies a subschema without listing errors; `seen` is for what it looks at, or NULL. */
+/* Applies a subschema without listing errors; `seen` is for its marks, or NULL. */
 static bool apply_silently(struct mx_run *run, uint32_t unit, uint32_t node,
                            struct mx_seen *seen)
 {
@@ -319,7 +319,7 @@ bool mx_run_try(struct mx_run *run, uint32_t unit, uint32_t node)
     return fits;
 }
 
-/* Applies a subschema to a value within the one at hand. */
+/* Applies a subschema to a value within the current one. */
 static bool go_down(struct mx_run *run, const struct mx_action *action, uint32_t unit,
                     uint32_t node, struct mx_trail_step step)
 {

@@ -1,6 +1,6 @@
 /*
- * run.h - one evaluation of a compiled schema. Applying a subschema to a value, and what checks ask
- * for while that goes on. Checks call these functions and know nothing of each other.
+ * run.h - one evaluation of a compiled schema: applies subschemas to values, with functions for
+ * checks. Checks call these functions and are independent of each other.
  */
 #ifndef MX_RUN_H
 #define MX_RUN_H
@@ -13,7 +13,7 @@
 /** Bounds of one evaluation. */
 enum { MX_RUN_STEPS = 1000000, MX_RUN_DEPTH = 512 };
 
-/** The members or items of one value that some subschema has looked at; a bit each, in order. */
+/** Marks of the members or items of one value seen by a subschema; a bit each, in order. */
 struct mx_seen {
     uint64_t *bits;
     size_t words;
@@ -22,36 +22,36 @@ struct mx_seen {
 /** An evaluation. */
 struct mx_run {
     const struct mx_compiled_schema *program;
-    const struct mx_tree *tree; /* what is judged; not ambiguous */
-    struct mx_arena *scratch;   /* memory, given back as it is no longer needed */
+    const struct mx_tree *tree; /* the evaluated text; not ambiguous */
+    struct mx_arena *scratch;   /* temporary memory */
     struct mx_regex_matcher **matcher;
-    /* Where errors are listed; NULL where only the verdict matters. */
+    /* The list of errors; NULL for the verdict alone. */
     struct mx_findings *findings;
-    const struct mx_action *lead; /* keyword by which the value at hand was reached */
-    struct mx_seen *seen;         /* asked for by a subschema of the value at hand, or NULL */
+    const struct mx_action *lead; /* keyword that led to the current value */
+    struct mx_seen *seen;         /* wanted by a subschema of the current value, or NULL */
     int64_t steps;
     uint32_t depth;
     uint32_t stop_node;
     bool stopped;   /* a bound was met, at stop_node */
-    bool no_memory; /* the bound was that of the machine */
+    bool no_memory; /* the machine's memory ran out */
     uint32_t scope_count;
-    /* Resources that were entered, the outermost first; only for dynamic programs. */
+    /* Entered resources, the outermost first; only for dynamic programs. */
     uint32_t *scope;
-    const uint32_t *skip; /* nodes, ascending, that are not judged; skip_count of them */
+    const uint32_t *skip; /* skipped nodes, ascending; skip_count of them */
     size_t skip_count;
 };
 
 /** Applies a subschema to a value, or to a name as if it were a string. */
 bool mx_run_apply(struct mx_run *run, uint32_t unit, uint32_t node);
 
-/** The same, by a keyword that leads to the subschema but not to another value. */
+/** The same, by a keyword with a subschema for the same value. */
 bool mx_run_here(struct mx_run *run, const struct mx_action *action, uint32_t unit,
                  uint32_t node);
 
-/** The same, but errors are not listed, and nothing counts as looked at. */
+/** The same, but errors are not listed, and nothing is marked as seen. */
 bool mx_run_quietly(struct mx_run *run, uint32_t unit, uint32_t node);
 
-/** The same, but errors are not listed, and what was looked at counts only if the value fits. */
+/** The same, but errors are not listed, and marks count only if the value fits. */
 bool mx_run_try(struct mx_run *run, uint32_t unit, uint32_t node);
 
 /** Applies a subschema to a member: `name` is its node, the value the one behind. */
@@ -62,56 +62,56 @@ bool mx_run_member(struct mx_run *run, const struct mx_action *action, uint32_t 
 bool mx_run_item(struct mx_run *run, const struct mx_action *action, uint32_t unit,
                  uint32_t node, uint32_t index);
 
-/** The value is not what the check expects: lists that. Returns false. */
+/** Lists an error of the value. Returns false. */
 bool mx_run_fail(struct mx_run *run, const struct mx_op *op);
 
-/** Something is wrong with a member: lists that. `name` is its node. Returns false. */
+/** Lists an error of a member. `name` is its node. Returns false. */
 bool mx_run_fail_member(struct mx_run *run, const struct mx_op *op, uint32_t name);
 
-/** A member is missing: lists that. Returns false. Absent: it is the value that is wrong. */
+/** Lists a missing member, or, with an absent `name`, an error of the value. Returns false. */
 bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx_slice name);
 
-/** A bound was met. Returns false. */
+/** Stops the evaluation at a bound. Returns false. */
 bool mx_run_stop(struct mx_run *run, uint32_t node);
 
-/** Memory ran out. Returns false. */
+/** Stops the evaluation after a loss of memory. Returns false. */
 bool mx_run_starve(struct mx_run *run, uint32_t node);
 
-/** Takes steps for work that is done besides applying subschemas. False when a bound is met. */
+/** Takes steps for work besides applying subschemas. False when a bound is met. */
 static inline bool mx_run_spend(struct mx_run *run, uint64_t steps, uint32_t node)
 {
     run->steps -= (int64_t)steps;
     return run->steps >= 0 || mx_run_stop(run, node);
 }
 
-/** Notes that a member or item was looked at. */
+/** Marks a member or item as seen. */
 static inline void mx_run_see(struct mx_run *run, uint32_t index)
 {
     if (run->seen)
         run->seen->bits[index / 64] |= UINT64_C(1) << index % 64;
 }
 
-/** Notes that all were looked at. */
+/** Marks all as seen. */
 static inline void mx_run_see_all(struct mx_run *run)
 {
     if (run->seen && run->seen->words)
         memset(run->seen->bits, 0xff, run->seen->words * sizeof *run->seen->bits);
 }
 
-/** Whether a search for errors goes on after one was found. */
+/** True when the search for errors continues after an error. */
 static inline bool mx_run_goes_on(const struct mx_run *run)
 {
     return run->findings && !run->stopped;
 }
 
-/** One of several checks was made: `all` is true as long as they fit. False: no more are made. */
+/** Adds the result of one of several checks to `all`. False: the others are skipped. */
 static inline bool mx_run_next(const struct mx_run *run, bool fits, bool *all)
 {
     *all = *all && fits;
     return fits || mx_run_goes_on(run);
 }
 
-/** Is the pattern found in a string or name? A bound that is met shows in the run. */
+/** Is the pattern found in a string or name? A bound shows in the run. */
 bool mx_run_matches(struct mx_run *run, const struct mx_regex *regex, uint32_t node);
 
 /** An error as one text: its path, its keyword, its message. */
@@ -121,7 +121,7 @@ struct mx_finding {
     size_t keyword; /* of path and keyword */
 };
 
-/** Ends the path of an error, and appends the keyword; what follows is the message. */
+/** Ends the path of an error, and appends the keyword; the message follows. */
 static inline void mx_finding_key(struct mx_finding *finding, struct mcpx_slice keyword)
 {
     finding->path = finding->text.len;
@@ -146,15 +146,15 @@ struct mx_trail_step {
     bool is_index;
 };
 
-/** Errors, and where the search for them is. Zero-initialised is empty. */
+/** Errors, and the position of the search. Zero-initialised is empty. */
 struct mx_findings {
-    const struct mx_tree *tree; /* the text that is judged */
-    struct mcpx_slice base;     /* path of the value with which the search began */
+    const struct mx_tree *tree; /* the evaluated text */
+    struct mcpx_slice base;     /* path of the search's first value */
     uint32_t depth;
-    /* From its root to the value at hand; `depth` steps. */
+    /* From its root to the current value; `depth` steps. */
     struct mx_trail_step trail[MX_TREE_DEPTH + 1];
     size_t count;
-    /* The errors that come first, in order; `count` of them. */
+    /* The first errors, in order; `count` of them. */
     struct mx_finding first[MCPX_SCHEMA_ERRORS_MAX + 1];
 };
 
@@ -162,10 +162,10 @@ struct mx_findings {
 void mx_findings_start(struct mx_findings *findings, const struct mx_tree *tree,
                        struct mcpx_slice base);
 
-/** The next error, behind those that were kept: it has its path so far, which the trail is. */
+/** The next error, behind the kept ones; its text is the path, made from the trail. */
 struct mx_finding *mx_findings_next(struct mx_findings *findings);
 
-/** Keeps the error that was composed if it is among the first and was not found before. */
+/** Keeps the composed error if it is new and among the first. */
 void mx_findings_keep(struct mx_findings *findings);
 
 #endif

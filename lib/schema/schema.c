@@ -1,12 +1,11 @@
 /*
- * schema.c - making a compiled schema: read its documents, let them be judged by their meta-
- * schemas, compile. Meta-schemas are schemas and are judged by the same engine; those of the two
- * dialects are made first and trusted.
+ * schema.c - makes a compiled schema: reads its documents, checks them by their meta-schemas,
+ * compiles. Meta-schemas are schemas for the same engine; those of the two dialects are made first
+ * and trusted.
  *
- * A shelf has compiled schemas under their fingerprints. Servers tell their tools again and again,
- * and many tools have equal schemas: each is compiled once. What was not asked for longest goes
- * first when there are too many bytes of them. What tools hold of them is shared by the rules of
- * lib/base/holders.h.
+ * A shelf has compiled schemas under their fingerprints. Servers list their tools again and again,
+ * and many tools have equal schemas: each is compiled once. When the shelf is full, the least
+ * recently used schema goes first. The quotas of tools follow the rules of lib/base/holders.h.
  */
 #include "lib/base/rows.h"
 #include "lib/base/scoped.h"
@@ -18,7 +17,7 @@
 
 #include <stdlib.h>
 
-/* Meta-schemas of meta-schemas: more are taken for a circle. */
+/* Limit of meta-schemas of meta-schemas: more count as a cycle. */
 enum { METAS_MAX = 4 };
 
 /* A schema in the making. */
@@ -28,7 +27,7 @@ struct making {
     struct mcpx_schema_report *report;
     struct mx_library library;
     struct mx_build build;
-    uint32_t checked; /* roots that keep their meta-schema */
+    uint32_t checked; /* roots valid by their meta-schema */
     unsigned depth;   /* meta-schemas around it */
 };
 
@@ -81,7 +80,7 @@ static void add_path(const struct making *making, struct mx_place place, struct 
     mx_tree_path(&library->documents[place.document].tree, place.node, out);
 }
 
-/* Says why the schema is unusable. */
+/* Reports why the schema is unusable. */
 static enum mcpx_err refuse(struct making *making, struct mx_place place, const char *keyword,
                             const char *message)
 {
@@ -95,7 +94,7 @@ static enum mcpx_err refuse(struct making *making, struct mx_place place, const 
     return path.failed ? MCPX_ENOMEM : mx_report_error(making->report, error);
 }
 
-/* Says why, going by what the library has noted. */
+/* Reports the reason noted in the library. */
 static enum mcpx_err refuse_noted(struct making *making)
 {
     const struct mx_library *library = &making->library;
@@ -105,7 +104,7 @@ static enum mcpx_err refuse_noted(struct making *making)
                : refuse(making, library->place, library->keyword, library->reason);
 }
 
-/* A dialect's meta-schema, to be given back; NULL while those that are built in are made. */
+/* A dialect's meta-schema, to be given back; NULL while the built-in ones are made. */
 static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *dialect,
                                struct mcpx_schema **out)
 {
@@ -124,7 +123,7 @@ static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *d
     return MCPX_OK;
 }
 
-/* Places within a root that other roots are; `list` has room for all. */
+/* Lists the other roots within a root; `list` has room for all. */
 static size_t list_skipped(const struct mx_library *library, struct mx_place root,
                            uint32_t *list)
 {
@@ -140,7 +139,7 @@ static size_t list_skipped(const struct mx_library *library, struct mx_place roo
     return count;
 }
 
-/* Lets a root be judged by its meta-schema. */
+/* Checks a root by its meta-schema. */
 static enum mcpx_err check_root(struct making *making, struct mx_place root)
 {
     const struct mx_library *library = &making->library;
@@ -169,7 +168,7 @@ static enum mcpx_err check_root(struct making *making, struct mx_place root)
     return err == MCPX_ELIMIT ? MCPX_EINVALID : err;
 }
 
-/* Lets all be judged that is known so far. */
+/* Checks all roots known so far. */
 static enum mcpx_err check_roots(struct making *making)
 {
     enum mcpx_err err = MCPX_OK;
@@ -200,7 +199,7 @@ static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct m
     compiled = mx_compile(&making->build);
     if (compiled == MCPX_ENOMEM)
         return compiled;
-    err = check_roots(making); /* what references led to */
+    err = check_roots(making); /* the targets of references */
     return err || !compiled ? err : refuse_noted(making);
 }
 
@@ -286,7 +285,7 @@ size_t mcpx_shelf_bytes(const struct mcpx_shelf *shelf)
     return shelf->bytes;
 }
 
-/* Finds the schema in a larger text, of which nothing else is looked at: as if it stood alone. */
+/* Finds the schema in a larger text; the rest of the text is ignored. */
 static enum mcpx_err cut(struct mcpx_slice *text, struct mcpx_slice pointer,
                          struct mcpx_schema_report *report)
 {
@@ -302,7 +301,7 @@ static enum mcpx_err cut(struct mcpx_slice *text, struct mcpx_slice pointer,
     return err;
 }
 
-/* The fingerprint of a schema; false when it has none: compiling says why. */
+/* The fingerprint of a schema; false when it has none: compiling reports the reason. */
 static bool take_fingerprint(struct mcpx_slice text, char *out)
 {
     mx_scoped_text canonical = {0};
@@ -339,7 +338,7 @@ static struct mcpx_schema *take(struct mcpx_shelf *shelf, size_t place)
     return schema;
 }
 
-/* Puts a schema on the shelf, which keeps one reference, unless there is no memory. */
+/* Puts a schema on the shelf with a reference of its own; does nothing without memory. */
 static void put(struct mcpx_shelf *shelf, struct mcpx_schema *schema)
 {
     if (!mx_make_room(&shelf->schemas, shelf->count, &shelf->room, sizeof schema))

@@ -1,6 +1,6 @@
 /*
- * uri.c - the five parts of a URI, and how a reference replaces those of its base. URIs are names
- * here and compared byte by byte: upper case stays upper case, "%7e" is not "~".
+ * uri.c - splits a URI into its five parts, and resolves a reference against its base. URIs are
+ * names here and compared byte by byte: upper case stays upper case, "%7e" is not "~".
  */
 #include "lib/schema/library.h"
 
@@ -33,7 +33,7 @@ static struct mcpx_slice tail(struct mcpx_slice text, size_t from)
     return (struct mcpx_slice){text.text + from, text.len - from};
 }
 
-/* Cuts what follows the first such byte off; absent when there is none. */
+/* Cuts off the part after the first such byte; absent when there is none. */
 static struct mcpx_slice cut_after(struct mcpx_slice *text, char byte)
 {
     size_t at = find_byte(*text, byte);
@@ -83,7 +83,7 @@ static struct parts take_apart(struct mcpx_slice uri)
     return parts;
 }
 
-/* Takes the last segment, and the slash before it, off what was appended from `floor` on. */
+/* Removes the last segment, and the slash before it, of the text appended from `floor` on. */
 static void drop_segment(struct mcpx_text *out, size_t floor)
 {
     while (out->len > floor && out->text[out->len - 1] != '/')
@@ -117,7 +117,7 @@ static void add_path(struct mcpx_text *out, struct mcpx_slice path)
     }
 }
 
-/* Appends the path of a reference that has a relative one. */
+/* Appends the path of a reference with a relative one. */
 static void add_merged(struct mcpx_text *out, const struct parts *base, struct mcpx_slice path)
 {
     mx_scoped_text merged = {0};
