@@ -161,7 +161,7 @@ void mx_call_deliver(const struct mcpx_call *call, struct mx_call_outcome *outco
 
 /** The content of a request. Absent members are missing in it. */
 struct mx_asked {
-    bool is_invocation; /* it came as mcp.tool.invoke */
+    bool is_invocation; /* the request is mcp.tool.invoke */
     bool is_hopeless;   /* its error makes any call impossible */
     struct mcpx_slice params;
     struct mcpx_slice name; /* of the tool, a raw string */

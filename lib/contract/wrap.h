@@ -32,7 +32,7 @@ struct mcpx_wrapper {
     struct mcpx_text plain;           /* text of a text block, unescaped */
     struct mcpx_text line;            /* the reason of a failure */
     struct mcpx_text string;          /* a string among the arguments, unescaped */
-    struct mcpx_text warnings;        /* of the edge, a JSON array */
+    struct mcpx_text warnings;        /* of the enforcement point, a JSON array */
     struct mcpx_text artifacts;       /* named by the caller, each with a comma before it */
     struct mcpx_text record;          /* of provenance */
     struct mcpx_text envelope;        /* the whole of it */

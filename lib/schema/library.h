@@ -25,7 +25,7 @@ enum {
     MX_VOCABULARY_ALL = 31
 };
 
-/** Where schemas stand in a keyword's value. */
+/** The places of schemas in a keyword's value. */
 enum mx_shape {
     MX_SHAPE_NONE,
     MX_SHAPE_SCHEMA,       /* it is one */
@@ -187,7 +187,7 @@ struct mx_library {
 
 /**
  * Makes an empty library. The key of its maps is the digest of the text, because an author cannot
- * choose names by it. Returns false when memory runs out.
+ * predict it. Returns false when memory runs out.
  *
  * library   zeroed
  */
@@ -250,7 +250,7 @@ bool mx_library_follow(struct mx_library *library, struct mx_place from, uint32_
                        struct mx_place *out, struct mcpx_slice *name);
 
 /*
- * ---- references resolved against a base, as RFC 3986 section 5 says. Nothing is looked up.
+ * ---- references resolved against a base, by RFC 3986 section 5. No documents are requested.
  */
 
 /** Appends the URI of a reference, its fragment included. */

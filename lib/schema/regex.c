@@ -24,15 +24,15 @@ enum {
     LIMIT_FACTOR = 16,    /* of each further one */
     PLACES_FIRST = 16,    /* places of the first portion */
     PLACES_FACTOR = 8,    /* of each further one */
-    PART = 256,           /* parts of a step, in which what is counted once is paid: */
-    PARTS_ONCE = 4,       /* so many, one for each byte that a repetition may pass over, */
-    BYTES_PER_PART = 32,  /* and one for so many of the pattern */
-    SLOWER = 16,          /* so many times as many without machine code */
-    BYTES_PER_STEP = 128, /* of text that is passed over once */
+    PART = 256,           /* parts of a step, the unit of one count's price: */
+    PARTS_ONCE = 4,       /* the base price, plus one part per byte of a repetition's walk, */
+    BYTES_PER_PART = 32,  /* plus one part per so many bytes of the pattern */
+    SLOWER = 16,          /* factor of the price without machine code */
+    BYTES_PER_STEP = 128, /* of text, walked once */
     HEAP_KIB = 1024,      /* of a match without machine code */
-    LONG = 512,           /* bytes of a pattern from which less is made of it */
-    MACHINE_EACH = 2048,  /* bytes of code that become machine code, of a pattern */
-    MACHINE_ALL = 8192,   /* and of all those of a schema */
+    LONG = 512,           /* bytes of a pattern with fewer optimisations */
+    MACHINE_EACH = 2048,  /* limit of bytes to become machine code, of a pattern */
+    MACHINE_ALL = 8192,   /* and of all patterns of a schema */
     STACK_FIRST = 32 * 1024,
     STACK_MAX = 1024 * 1024
 };

@@ -62,7 +62,7 @@ bool forwarded_is_trusted(const struct config *config, struct address whole);
  *
  * from   the whole address of the socket, of a trusted proxy
  *
- * Returns the first address of no trusted proxy, or the last known one.
+ * Returns the first address that is not a trusted proxy's, or the last known one.
  */
 struct address forwarded_find(const struct config *config, const struct mx_http_head *head,
                               struct address from);

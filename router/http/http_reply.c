@@ -186,7 +186,7 @@ void http_reply_write(struct http_reply *reply, struct mcpx_text *out)
 }
 
 /*
- * Reads request targets without regard for what they ask. Everything decoded goes into one buffer
+ * Reads request targets without regard for their meaning. All decoded bytes go into one buffer
  * whose size is known beforehand (decoding never grows a text), so slices of it can be handed
  * around. Rejected: a map of all parameters, because a client without a token could fill memory
  * with a thousand of them; a caller names the few that it understands.

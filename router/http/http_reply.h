@@ -34,8 +34,8 @@ struct http_reply {
     struct mcpx_slice origin;
     bool head;       /* the method is HEAD: everything but the body */
     bool reload;     /* the response is the result of a reload (http_answer) */
-    int64_t wait_ms; /* with 429: when to ask again; 0 = soon */
-    int64_t wall_ms; /* for `Date`; 0 = there is none */
+    int64_t wait_ms; /* with 429: delay of a retry; 0 = short */
+    int64_t wall_ms; /* for `Date`; 0 = no header */
 };
 
 /** Frees what the answer owns. */
@@ -47,7 +47,7 @@ void http_reply_fini(struct http_reply *reply);
  * detail   a sentence without a secret, copied. NULL: the caller appends one to `reply->detail`;
  *          without it the error's own text is sent
  *
- * Returns false, as a result for callers.
+ * Returns false, so that callers can return the call itself.
  */
 bool http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail);
 
@@ -55,11 +55,10 @@ bool http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *de
 int http_reply_status(const struct http_reply *reply);
 
 /**
- * Appends the whole answer: status line, headers (`Connection: close`), body. A problem's is
+ * Appends the whole response: status line, headers (`Connection: close`), body. A problem's is
  * `application/problem+json`; 401 carries `WWW-Authenticate: Bearer`, 429 and 503 `Retry-After`.
- * HEAD gets no body. An
- * answer whose body ran out of memory becomes a 503, and `reply` says so afterwards. Never fails
- * but for memory, which shows as `out->failed`.
+ * HEAD gets no body. When the body ran out of memory, the response becomes a 503, and `reply` that
+ * problem. Fails only when memory runs out; that shows as `out->failed`.
  */
 void http_reply_write(struct http_reply *reply, struct mcpx_text *out);
 

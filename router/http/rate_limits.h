@@ -63,10 +63,10 @@ bool rate_limits_looks(struct rate_limits *rates, struct address from, uint64_t 
                        struct mcpx_now now);
 
 /**
- * Moves the charge of a request from its address to its now known participant: returns `looks` of
- * rate_limits_looks, or one attempt if that is 0, and charges the participant one request. Returns
- * 0, or the milliseconds until the next permitted request; then nothing is moved, so that a flood
- * of refused requests counts against its address. NULL = no limits.
+ * Moves the charge of a request from its address to its now known participant: gives back `looks`
+ * of rate_limits_looks, or one attempt if that is 0, and charges the participant one request.
+ * Returns 0, or the milliseconds until the next permitted request; then nothing is moved, so that a
+ * flood of refused requests counts against its address. NULL = no limits.
  */
 int64_t rate_limits_knows(struct rate_limits *rates, struct address from, uint64_t looks,
                           struct mcpx_slice participant, struct mcpx_now now);

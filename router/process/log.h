@@ -64,7 +64,7 @@ bool log_flush(void);
 /** Lines lost since the beginning, because standard error was not read. */
 uint64_t log_lost(void);
 
-/** Would an event of this level be written? Ask before working out costly fields. */
+/** Would an event of this level be written? To be called before computing costly fields. */
 bool log_wants(enum log_level level);
 
 /** Writes one event with its fields. `event` is a fixed word, such as "admitted". */
@@ -88,8 +88,8 @@ struct log_limit {
 };
 
 /**
- * May the event be written now? At most 10 per second; after a pause, a line with the number of
- * suppressed lines precedes the next permitted one.
+ * May the event be written now? At most 10 per second; after suppressed lines, a line with their
+ * number precedes the next permitted one.
  */
 bool log_permits(struct log_limit *limit, int64_t mono_ms);
 

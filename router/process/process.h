@@ -1,5 +1,5 @@
 /*
- * process.h - asks the system about this process and its limits, and tells systemd about it.
+ * process.h - reads the usage and limits of this process, and notifies systemd.
  */
 #ifndef EDGE_PROCESS_H
 #define EDGE_PROCESS_H

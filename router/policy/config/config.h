@@ -25,7 +25,7 @@ enum store_kind { STORE_KIND_MEMORY, STORE_KIND_SQLITE };
 /** Where messages are kept. */
 struct store_settings {
     enum store_kind kind;
-    char *file;          /* path as it can be opened; "" for STORE_KIND_MEMORY */
+    char *file;          /* resolved path; "" for STORE_KIND_MEMORY */
     bool normal;         /* a commit does not wait for the disk */
     bool check;          /* the whole file is checked at the start */
     uint64_t file_bytes; /* limit of the file's size; 0 = no limit */

@@ -166,7 +166,7 @@ static void load_one(struct loading *loading, struct tokens *tokens, const char 
     const json_t *profile = of ? tree_at(loading, "profiles", of) : NULL;
     const size_t faults = loading->faults;
     MX_SCOPED(grant_list_fini) struct grant_list list = {0};
-    struct mcpx_fault ignored; /* the profile's faults were reported */
+    struct mcpx_fault ignored; /* the profile's errors were reported */
 
     if (seen)
         check_person(loading, name, object, seen);

@@ -6,7 +6,7 @@
 #include "lib/json/json_write.h"
 #include "router/policy/config/settings.h"
 
-/* Where a value is stored, and whether a reload changes it. It changes values of NOWHERE. */
+/* Where a value is stored, and whether a reload changes it, as it does values of NOWHERE. */
 #define PLACE(member) offsetof(struct settings, member), sizeof(((struct settings *)0)->member)
 #define AT(member) PLACE(member), false
 #define LIVE(member) PLACE(member), true

@@ -1,7 +1,6 @@
 /*
  * config_warn.c - warns of valid settings that are probably mistakes: an unused profile, a hash of
- * no possible token, a secret file that everybody may read. Warnings never stop the router;
- * `--check` shows them.
+ * no possible token, a public secret file. Warnings never stop the router; `--check` shows them.
  */
 #include "lib/base/ident.h"
 #include "lib/edge/file.h"

@@ -40,7 +40,7 @@ struct setting {
     bool live;                  /* takes effect at a reload; else requires a restart */
 };
 
-/** Where a value came from; a later source replaces an earlier one. */
+/** The source of a value; a later source replaces an earlier one. */
 enum setting_source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
 
 enum { SETTINGS_MAX = 128 };
@@ -203,7 +203,7 @@ void load_listen(struct loading *loading);
 /** Takes the networks of trusted_proxies apart. */
 void load_proxies(struct loading *loading);
 
-/** Checks profiles and participants, and puts them into `tokens` when there are no errors. */
+/** Checks profiles and participants, and puts them into `tokens` unless there are errors. */
 void load_people(struct loading *loading, struct tokens *tokens);
 
 /** Reads secrets and key files and puts the keys into `tokens`, checking them. */

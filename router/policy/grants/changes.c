@@ -111,7 +111,7 @@ static uint64_t hash_of(struct mcpx_slice identity, struct mcpx_slice topic)
     return mx_map_hash(names_key, identity) ^ mx_map_hash(topics_key, topic);
 }
 
-/* Returns the index; `count` when there are no changes. */
+/* Returns the index; `count` without changes. */
 static size_t find_index(const struct changes *changes, struct mcpx_slice identity,
                          struct mcpx_slice topic)
 {
@@ -136,7 +136,7 @@ struct changed *changes_find(const struct changes *changes, struct mcpx_slice id
     return changes && index < changes->count ? changes->all[index] : NULL;
 }
 
-/* ---- put in force ---- */
+/* ---- made active ---- */
 
 size_t change_size(const struct change *change)
 {
@@ -254,7 +254,7 @@ enum mcpx_err changes_commit(struct changes *changes, struct changed *draft)
     return MCPX_OK;
 }
 
-/* ---- forgotten ---- */
+/* ---- dropped ---- */
 
 static void forget(struct changes *changes, size_t index)
 {

@@ -13,11 +13,11 @@
 /**
  * Bounds. A change counts once for each KiB of its memory, and at least once.
  *
- * CHANGES_OWN                     of one maker
+ * CHANGES_OWN                     of one administrator
  * CHANGES_MAX                     of all
  * CHANGES_EACH, CHANGES_EACH_TEXT grants of one participant in one topic, and bytes of their
  *                                 patterns; as many denials. Half of a set has room for all of them
- * CHANGES_SETS                    sets kept for who needs them next: each may take some megabytes
+ * CHANGES_SETS                    sets kept for the next user: each may take some megabytes
  */
 enum {
     CHANGES_OWN = 2048,
@@ -112,7 +112,7 @@ int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms);
  *
  * changed   NULL = there are none
  * base      the grant of its credential; a grant made here counts as its own base
- * out       filled with a reference the caller owns: the base itself when there are no changes
+ * out       filled with a reference the caller owns: the base itself without changes
  *
  * Returns MCPX_OK; MCPX_ENOMEM; MCPX_ELIMIT when both together exceed a set.
  */

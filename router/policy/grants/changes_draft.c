@@ -135,7 +135,7 @@ static enum mcpx_err settle_end(const struct drafting *drafting, struct mcpx_gra
                   grant->pattern, mcpx_slice_of(latest));
 }
 
-/* Makes a runtime grant. A renewal keeps the first start: else its longest life had no end. */
+/* Makes a runtime grant. A renewal keeps the first start: else a grant could last for ever. */
 static enum mcpx_err lend(const struct drafting *drafting, struct mcpx_grant grant)
 {
     const struct change_plan *order = drafting->order;

@@ -65,7 +65,7 @@ enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
 enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *grants,
                                  const json_t *deny, struct mcpx_fault *fault);
 
-/** Fills the fault. Returns MCPX_EREQUEST. */
+/** Fills `fault`. Returns MCPX_EREQUEST. */
 enum mcpx_err grant_refuse(struct mcpx_fault *fault, const char *field, const char *reason);
 
 /** Sets remembered at most; one more empties the cache, a map that is empty at first. */

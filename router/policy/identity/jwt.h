@@ -129,7 +129,7 @@ struct key_reading {
  */
 struct key_file {
     unsigned refs;
-    char *path;    /* as it can be opened */
+    char *path;    /* resolved */
     char *setting; /* JSON pointer of its setting */
     bool is_set;   /* it is a JSON Web Key Set; else `model` describes its keys */
     struct jwt_key model;
@@ -273,7 +273,7 @@ void jwt_proof_fini(struct jwt_proof *proof);
  * proof       zeroed; filled, to be released with jwt_proof_fini; on failure only `why` is
  *
  * Returns MCPX_OK, MCPX_ETOKEN or MCPX_ENOMEM; MCPX_EOPENING when a public key may have signed it
- * and its signature was unknown; it is now wanted. Protocol: section 7.
+ * and its signature is not verified yet; it is now wanted. Protocol: section 7.
  */
 enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
                          struct jwt_signature *signature, struct mcpx_now now,

@@ -243,7 +243,7 @@ static enum mcpx_err add(const struct jwt_key *row, struct jwt_keys *out,
 
 /* ---- PEM ---- */
 
-/* How often `word` stands in the text, which ends with a NUL. */
+/* Counts `word` in a text with a final NUL. */
 static size_t count(const char *text, const char *word)
 {
     size_t found = 0;

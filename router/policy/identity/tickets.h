@@ -44,7 +44,7 @@ size_t tickets_void(struct tickets *tickets, struct mcpx_slice identity,
                     bool (*reaches)(void *context, struct mcpx_slice topic), void *context);
 
 /**
- * Redeems a ticket, once. It is compared by its SHA-256, so that timing tells nothing.
+ * Redeems a ticket, once. It is compared by its SHA-256, so that timing reveals nothing.
  *
  * out   filled with a grant the caller owns one reference of; untouched on failure
  *

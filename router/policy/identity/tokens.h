@@ -52,7 +52,7 @@ enum mcpx_err tokens_recheck(struct tokens *tokens, const struct grant *base,
  * (jwt.h). */
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
 
-/** The caller, as far as it is known. */
+/** The credentials of a caller. */
 struct credentials {
     struct mcpx_slice bearer; /* a token; absent when there is none */
     /* The participant of a verified certificate: a configured id, or empty when its names have
@@ -71,7 +71,7 @@ struct credentials {
  *
  * credentials   borrowed. A certificate can replace a token; with both, both must name one
  *            participant
- * topic      the topic asked for; absent = any (the API calls that are not about one topic)
+ * topic      the requested topic; absent = any (the API calls that are not about one topic)
  * out        filled with a grant the caller owns one reference of; untouched on failure
  *
  * Returns MCPX_OK; MCPX_ETOKEN when the token is unknown, malformed, not signed by a configured key

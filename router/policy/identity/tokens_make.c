@@ -283,7 +283,7 @@ const struct tokens_entry *tokens_profile_at(const struct tokens *tokens, size_t
 
 /* ---- tokens of dev mode ---- */
 
-/* A day: a program that runs longer asks for another one. */
+/* A day: programs that run longer request another token. */
 static const json_int_t life_s = 86400;
 
 /* The claims of a new token; NULL when memory runs out. `capabilities` is kept. */
