@@ -171,8 +171,8 @@ void mcpx_schema_errors_add(struct mcpx_text *out, const struct mcpx_schema_repo
 }
 
 /* Sets the error by a report. */
-static bool set_flaw(struct mcpx_calls *calls, enum mcpx_cause cause, const char *prefix,
-                     const struct mcpx_schema_report *report)
+static bool set_error(struct mcpx_calls *calls, enum mcpx_cause cause, const char *prefix,
+                      const struct mcpx_schema_report *report)
 {
     struct mcpx_text errors = {0};
 
@@ -193,14 +193,14 @@ bool mx_call_error_at(struct mcpx_calls *calls, enum mcpx_cause cause,
 {
     struct mcpx_schema_report report = {.count = 1, .errors = {error}};
 
-    return set_flaw(calls, cause, "", &report);
+    return set_error(calls, cause, "", &report);
 }
 
 bool mx_call_judged(struct mcpx_calls *calls, enum mcpx_err err, enum mcpx_cause cause,
                     const char *prefix)
 {
     calls->failed |= err == MCPX_ENOMEM;
-    return !err || (!calls->failed && set_flaw(calls, cause, prefix, &calls->report));
+    return !err || (!calls->failed && set_error(calls, cause, prefix, &calls->report));
 }
 
 void mx_call_note_error(struct mcpx_calls *calls, struct mcpx_call *call)

@@ -78,15 +78,15 @@ void key_file_read(const struct key_file *file, struct key_reading *reading)
 
 bool key_file_take(struct key_file *file, struct key_reading *reading)
 {
-    bool is_presence = !reading->err || !file->is_faulty ||
-                       memcmp(&reading->stamp, &file->tried, sizeof file->tried) != 0;
+    bool is_news = !reading->err || !file->is_faulty ||
+                   memcmp(&reading->stamp, &file->tried, sizeof file->tried) != 0;
 
     file->reads++;
     file->tried = reading->stamp;
     file->is_faulty = reading->err != MCPX_OK;
-    file->failures += file->is_faulty && is_presence;
+    file->failures += file->is_faulty && is_news;
     if (file->is_faulty)
-        return is_presence;
+        return is_news;
     jwt_keys_fini(&file->keys);
     file->keys = reading->keys;
     file->stamp = reading->stamp;

@@ -212,18 +212,18 @@ static enum mcpx_err grant_of_proof(struct tokens *tokens, struct jwt_proof *pro
 /* The members of a proof's text: the header and the claims. */
 static const char header_name[] = "header", claims_name[] = "claims";
 
-static json_t *keep_ambiguous(const json_t *claims)
+static json_t *keep_decisive(const json_t *claims)
 {
-    static const char *const ambiguous[] = {"participantId", "sub", "topic", "profile",
-                                            "instances",     "exp", "nbf",   "iat",
-                                            "iss",           "aud"};
+    static const char *const decisive[] = {"participantId", "sub", "topic", "profile",
+                                           "instances",     "exp", "nbf",   "iat",
+                                           "iss",           "aud"};
     json_t *kept = json_object();
     int failed = 0;
 
-    for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++) {
-        json_t *value = json_object_get(claims, ambiguous[i]);
+    for (size_t i = 0; i < sizeof decisive / sizeof *decisive; i++) {
+        json_t *value = json_object_get(claims, decisive[i]);
 
-        failed |= value ? json_object_set(kept, ambiguous[i], value) : 0;
+        failed |= value ? json_object_set(kept, decisive[i], value) : 0;
     }
     if (json_object_get(claims, "capabilities"))
         failed |= json_object_set_new(kept, "capabilities", json_true());
@@ -237,7 +237,7 @@ static json_t *keep_ambiguous(const json_t *claims)
 static enum mcpx_err note_proof(const struct tokens *tokens, const struct jwt_proof *proof,
                                 struct grant *grant)
 {
-    json_auto_t *claims = keep_ambiguous(proof->claims);
+    json_auto_t *claims = keep_decisive(proof->claims);
     json_auto_t *whole =
         claims ? json_pack("{s:O, s:O}", header_name, proof->header, claims_name, claims)
                : NULL;
