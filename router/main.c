@@ -145,7 +145,9 @@ static int serve(struct config *config, const struct config_sources *sources)
 
     if (err && errors.len == 0) /* else its lines say it better */
         fprintf(stderr, "mcpx-router: %s\n", mcpx_strerror(err));
-    say(&errors);
+    if (err)
+        say(&errors);
+    mcpx_text_fini(&errors); /* of addresses that were left out, the log tells */
     if (!err) {
         announce(edge, config->dev);
         edge_run(edge);

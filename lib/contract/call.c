@@ -216,6 +216,8 @@ static bool resolve(struct mx_admission *a)
     if (tool.text && !mcpx_slice_equal(tool, a->name))
         a->call->alias = a->name;
     wrap->tool = mx_calls_copy(a->calls, &a->call->arena, tool);
+    if (a->calls->failed)
+        return true; /* no question is asked about a tool without a name */
     if (!check_right(a, tool.text ? wrap->tool : a->name))
         return false;
     if (!tool.text)

@@ -238,15 +238,19 @@ static void take_rejection(struct mcpx_session *session, const struct mx_incomin
     struct mcpx_slice about = in->envelope->correlation_id;
     struct mx_own *own = mx_pending_awaited(&session->pending, about);
     bool is_ours = own && own->proposal;
+    struct mx_event *event;
 
     if (is_ours ? own->fulfilments != NULL
                 : !in->is_for_us || !mx_inbound_find(&session->proposals, about)) {
         tell_observed(session, in);
         return;
     }
-    mx_tell(session, MCPX_EVENT_REJECTED, in, is_ours ? own : NULL)->names_proposal = true;
-    if (is_ours)
+    event = mx_tell(session, MCPX_EVENT_REJECTED, in, is_ours ? own : NULL);
+    event->names_proposal = !is_ours;
+    if (is_ours) {
+        event->told.proposal = own->id;
         mx_delivery_drop(session, own);
+    }
 }
 
 /* ---- all of them ---- */

@@ -181,16 +181,16 @@ static bool wait_for(struct connection *connection, struct http_reply *reply)
 {
     struct waiter waiter = {.ask = ask_again, .grant = reply->grant, .text = reply->detail};
 
-    if (reply->reload && !reply->detail.failed)
-        waiter = (struct waiter){.ask = ask_reload,
-                                 .reload = reload_ask(connection->edge,
-                                                      mcpx_text_view(&reply->detail),
-                                                      &connection->from)};
+    if (reply->reload)
+        waiter = (struct waiter){.ask = ask_reload};
     if (reply->detail.failed || !waiters_add(connection, &waiter)) {
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
         return false;
     }
-    if (!reply->reload) {
+    if (reply->reload) {
+        connection->waiter->reload =
+            reload_ask(connection->edge, mcpx_text_view(&reply->detail), &connection->from);
+    } else {
         reply->grant = NULL;
         reply->detail = (struct mcpx_text){0};
     }

@@ -392,8 +392,8 @@ struct mcpx_slice topic_write_participants(const struct topic *topic,
                                            struct mcpx_text *out)
 {
     bool found = false;
-    size_t begin = page->after.text ? place_of(topic, page->after, &found) + found : 0;
-    size_t end = begin;
+    size_t place = page->after.text ? place_of(topic, page->after, &found) : 0;
+    size_t begin = place + found, end = begin;
     size_t limit_bytes = bytes_max < SIZE_MAX - out->len ? out->len + bytes_max : SIZE_MAX;
 
     mx_json_begin_array(out, NULL);

@@ -242,8 +242,9 @@ bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, 
 {
     struct audit_chain before;
 
-    if (writer->report.state != STAGE_FAILED) {
+    if (writer->report.state != STAGE_FAILED)
         rotate(writer);
+    if (writer->report.state != STAGE_FAILED) { /* rotate() may have failed */
         before = writer->chain;
         begin_text(writer);
         if (writer->folder.size == 0)

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-static _Atomic bool sync_fails;
+static _Atomic unsigned failing_syncs;
 
 int __real_fdatasync(int file);
 int __wrap_fdatasync(int file);
@@ -17,8 +17,9 @@ int __wrap_fdatasync(int file);
 /* The linker lets the audit call this in the place of fdatasync(2). */
 int __wrap_fdatasync(int file)
 {
-    if (!sync_fails)
+    if (failing_syncs == 0)
         return __real_fdatasync(file);
+    failing_syncs--;
     errno = EIO;
     return -1;
 }
@@ -174,19 +175,21 @@ Test(audit_full, after_a_failed_sync_nothing_is_written_until_a_restart)
 {
     static const enum on_full answering[] = {ON_FULL_REFUSE, ON_FULL_DROP};
 
-    for (size_t i = 0; i < sizeof answering / sizeof *answering; i++) {
-        bool refuses = answering[i] == ON_FULL_REFUSE;
+    for (size_t i = 0; i < 2 * sizeof answering / sizeof *answering; i++) {
+        bool refuses = answering[i / 2] == ON_FULL_REFUSE, rotates = i % 2;
+        size_t good = rotates ? 5 : 0;
 
         world_free();
         world_new();
-        start(answering[i]);
-        sync_fails = true;
+        world.config.rotate_bytes = rotates;
+        start(answering[i / 2]);
+        send_and_settle(good);
+        failing_syncs = 1; /* of a checkpoint in front of a new file, or of the lines */
         send_and_settle(10);
-        sync_fails = false;
         send_and_settle(10);
         cr_expect_eq(world.report.state, STAGE_FAILED);
         cr_expect_str_eq(world.report.reason, "Input/output error");
-        for (size_t at = 0; at < 20; at++) {
+        for (size_t at = good; at < good + 20; at++) {
             cr_expect_eq(world.submissions[at].rejection.err,
                          refuses ? MCPX_EUNAVAILABLE : MCPX_OK);
             cr_expect_eq(world.submissions[at].line, 0);
