@@ -307,23 +307,23 @@ void pendings_fini(struct hub *hub)
 /* ---- finding ---- */
 
 /* Messages by their ids, or presence by whom it is about. */
-static struct pending *find(const struct topic *topic, bool own_pending,
-                            struct mcpx_slice name)
+static struct pending *find(const struct topic *topic, bool presence, struct mcpx_slice name)
 {
-    const struct pendings *pendings = &topic->hub->pendings;
+    const struct pendings *pendings;
     uint64_t hash, value;
     size_t at = 0;
 
     if (topic->pending == 0)
         return NULL;
+    pendings = &topic->hub->pendings;
     hash = hash_in(topic, name);
-    while ((value =
-                mx_map_next(own_pending ? &pendings->presences : &pendings->ids, hash, &at))) {
+    while (
+        (value = mx_map_next(presence ? &pendings->presences : &pendings->ids, hash, &at))) {
         struct pending *pending = (struct pending *)(uintptr_t)value;
         const struct submission *of = &pending->submission;
 
         if (!list_is_empty(&pending->in_line) && pending->topic == topic &&
-            mcpx_slice_equal(own_pending ? of->from : of->id, name))
+            mcpx_slice_equal(presence ? of->from : of->id, name))
             return pending;
     }
     return NULL;

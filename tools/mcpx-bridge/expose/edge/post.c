@@ -30,7 +30,7 @@ static bool is_loopback_number(struct mcpx_slice host)
     char text[INET_ADDRSTRLEN] = "";
     unsigned char number[4];
 
-    if (host.len >= sizeof text)
+    if (!host.len || host.len >= sizeof text)
         return false;
     memcpy(text, host.text, host.len);
     return strlen(text) == host.len && inet_pton(AF_INET, text, number) == 1 &&
