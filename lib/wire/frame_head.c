@@ -1,6 +1,6 @@
 /*
  * frame_head.c - every rule about a single frame in one place, for the router, the guard and the
- * tests. Whatever one of them let pass that another refuses would be a way around the other.
+ * tests. A rule in one of them only would be a way around the others.
  */
 #include "lib/wire/frame_head.h"
 
@@ -9,7 +9,7 @@
 enum { FIN = 0x80, RESERVED = 0x70, OPCODE = 0x0f, MASKED = 0x80, LENGTH = 0x7f };
 enum { LENGTH_16 = 126, LENGTH_64 = 127, KEY = 4 };
 
-/* What the first byte alone can get wrong. */
+/* Returns the error of a frame's first byte, or NULL. */
 static const char *first_fault(unsigned first)
 {
     unsigned opcode = first & OPCODE;
@@ -23,7 +23,7 @@ static const char *first_fault(unsigned first)
     return NULL;
 }
 
-/* What the second byte can. */
+/* Returns the error of the second byte, or NULL. */
 static const char *second_fault(unsigned first, unsigned second, enum mx_side side)
 {
     if (side == MX_FROM_CLIENT && !(second & MASKED))

@@ -41,10 +41,9 @@ struct mx_frame_head {
  *
  * out     filled when the head is whole; `size` is 0 until then
  *
- * Returns NULL, or what breaks RFC 6455 as a static sentence: a reserved bit, an opcode that does
- * not exist, a mask that is missing or too many, a length written longer than needed or of 2^63
- * and more, a control frame that is fragmented or longer than 125 bytes. A fault shows as soon as
- * the byte that makes it is there.
+ * Returns NULL, or the breach of RFC 6455 as a static sentence: a reserved bit, an unknown opcode,
+ * a missing or forbidden mask, a length in more bytes than needed or of 2^63 and more, a fragmented
+ * control frame, or one longer than 125 bytes. An error shows with the byte that makes it.
  */
 const char *mx_frame_head_read(struct mcpx_slice bytes, enum mx_side side,
                                struct mx_frame_head *out);
@@ -59,7 +58,7 @@ size_t mx_frame_head_len(size_t len);
 void mx_frame_head_write(char *out, enum mx_opcode opcode, size_t len);
 
 /**
- * The same as a client sends it: with a key behind, by which the body has to be masked.
+ * Writes a client's frame head: it ends with the key, by which the body must be masked.
  *
  * out   room for MX_FRAME_HEAD_MAX bytes
  *

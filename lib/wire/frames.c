@@ -1,13 +1,12 @@
 /*
- * frames.c - a frame is a head of 2 to 14 bytes and a body. A message that lies whole in what was
- * fed, as nearly all do, is lent where it lies. Others are moved to where they belong: to the
- * message that is open, or to the control frame that came in between. Who passes messages on keeps
- * the bytes of their frames as they are; the payload is then the end of those bytes as long as
- * there is one frame, and only a message in several is joined in a second place. What grows beyond
- * the bound is skipped, heads and all, so that neither one huge frame nor a million empty ones
- * costs memory.
- * A library for WebSockets was refused: it would hand out messages, not the bytes they came as,
- * and let pass what no client may send.
+ * frames.c - a frame is a head of 2 to 14 bytes and a body. Nearly all messages lie whole in the
+ * bytes fed; such a message is lent where it lies. Other frames are moved: to the open message, or
+ * to the control frame between its frames. A caller that passes messages on keeps the bytes of
+ * their frames. The payload is then the end of those bytes; only a message in several frames is
+ * joined in a second place. Frames beyond the bound are skipped with their heads, so neither one
+ * huge frame nor a million empty ones cost memory.
+ * Rejected: a library for WebSockets. It would hand out messages without their bytes, and accept
+ * frames that no client may send.
  */
 #include "lib/wire/frames.h"
 

@@ -12,14 +12,12 @@
 enum { MX_TINY_FRAME_MAX = 1024 };
 
 /**
- * What mx_frames_next found.
+ * The result of mx_frames_next.
  *
- *   MORE       nothing whole is left of what was fed
+ *   MORE       no whole message or control frame is left
  *   MESSAGE    a whole text or binary message
- *   CONTROL    a close, ping or pong; it may come between the frames of a message, and then comes
- *              out before that message does
- *   OVERLONG   a message has become longer than `max`, as one of its heads says; the rest of it
- *              is skipped
+ *   CONTROL    a close, ping or pong; one between the frames of a message comes out first
+ *   OVERLONG   a head shows that a message is longer than `max`; its rest is skipped
  *   BAD        the bytes break RFC 6455; `reason` says how, and nothing more comes out
  *   NOMEM      memory ran out; as BAD
  */
@@ -84,7 +82,7 @@ void mx_frames_fini(struct mx_frames *frames);
 /** Gives the next piece, borrowed until mx_frames_next has returned MORE or something final. */
 void mx_frames_feed(struct mx_frames *frames, struct mcpx_slice bytes);
 
-/** mx_frames_feed for bytes that may be written to: what is masked is unmasked where it lies. */
+/** mx_frames_feed for bytes that may be changed: masked bytes are unmasked in place. */
 void mx_frames_feed_own(struct mx_frames *frames, char *bytes, size_t len);
 
 /** The next thing. `found` is filled as its step says. */

@@ -1,13 +1,11 @@
 /*
  * http_head.c - two steps. The first finds the empty line and sees every byte once, however the
- * bytes arrive: after it no line can end where somebody else would not see it end. The second
- * reads the lines, with no way to repair any of them: what two readers could understand in two
- * ways is refused, because one of them may stand in front of us. A parser with callbacks per piece
- * was refused: heads are short and kept anyway.
+ * bytes arrive: after it all readers agree where each line ends. The second reads the lines and
+ * repairs none of them. It refuses ambiguous text, because another reader may stand in front of us.
+ * Rejected: a parser with callbacks per piece; heads are short and kept anyway.
  *
- * The target is not decoded here: who knows what its parts mean splits it first and decodes each
- * part once, so that "%2F" never becomes a separator. HTTP/1.0 is read because those who ask
- * whether the router is alive still speak it.
+ * The target is not decoded here: the caller splits it first and decodes each part once, so that
+ * "%2F" never becomes a separator. HTTP/1.0 is read because health checks still speak it.
  */
 #include "lib/wire/http_head.h"
 
@@ -162,7 +160,7 @@ static bool is_authority(struct mcpx_slice text)
     return consists_of(text, "-._~%!$&'()*+,;=:[]");
 }
 
-/* "HTTP/1.1" and nothing behind it. Returns false when it is no version at all. */
+/* "HTTP/1.1" and nothing behind it. Returns false when the text is not a version. */
 static bool read_version(struct mcpx_slice text, int *major, int *minor)
 {
     if (text.len != 8 || memcmp(text.text, "HTTP/", 5) != 0 || !mx_is_digit(text.text[5]) ||
@@ -173,8 +171,8 @@ static bool read_version(struct mcpx_slice text, int *major, int *minor)
     return true;
 }
 
-/* RFC 9112 section 3.2.2: a server has to take the absolute form. What it names is ours, whatever
- * the host; a path that is empty is "/". */
+/* RFC 9112 section 3.2.2: a server must accept the absolute form. Every host in it counts as ours;
+ * an empty path is "/". */
 static bool read_absolute(struct mcpx_slice *target)
 {
     size_t scheme = target->len > 8 && strncasecmp(target->text, "https://", 8) == 0 ? 8 : 7;

@@ -11,14 +11,14 @@
 /** The longest head, in bytes, and the most fields. */
 enum { MX_HTTP_HEAD_MAX = 16384, MX_HTTP_FIELDS_MAX = 100 };
 
-/** What is wrong with a request or an answer. Static. */
+/** An error of a request or an answer. Static. */
 struct mx_http_fault {
     int status;         /* to answer with */
     const char *detail; /* a sentence for people */
     const char *header; /* one more header line of the answer, with its CRLF; NULL = none */
 };
 
-/** What a status means, in the words of its standard; of one that is unknown here, as of 500. */
+/** The standard's phrase for a status; an unknown one has the phrase of 500. */
 const char *mx_http_phrase(int status);
 
 /** How far the end of a head was looked for. Zero-initialised is the beginning. */
@@ -34,8 +34,8 @@ struct mx_http_scan {
  * bytes   all that has come so far
  * len     filled: the length of the head, with the empty line; 0 while that is still to come
  *
- * Returns NULL, or what is wrong already: a CR without LF or an LF without CR, a control
- * character, a head that is longer than MX_HTTP_HEAD_MAX.
+ * Returns NULL, or the first error: a CR without LF, an LF without CR, a control character, or a
+ * head longer than MX_HTTP_HEAD_MAX.
  */
 const struct mx_http_fault *mx_http_scan(struct mx_http_scan *scan, struct mcpx_slice bytes,
                                          size_t *len);
@@ -48,9 +48,8 @@ struct mx_http_field {
 
 /** A head; all slices are borrowed from the bytes it was read from. */
 struct mx_http_head {
-    /* `method`, `target`: of a request. The target begins with '/', or is "*" for OPTIONS; of
-     * one that was sent in absolute form it is what follows the host. It is still
-     * percent-encoded. */
+    /* `method`, `target`: of a request. The target begins with '/', or is "*" for OPTIONS. The host
+     * of an absolute form is cut off. It is still percent-encoded. */
     struct mcpx_slice method;
     struct mcpx_slice target;
     int status;      /* of an answer, 100 to 999 */
@@ -67,9 +66,9 @@ struct mx_http_head {
  *
  * head   whole, as mx_http_scan found it
  *
- * Returns NULL, or what is wrong: the request line; a version that is not 1.0 or 1.1; a field name
- * that is no token or has a blank behind it; a folded line; no Host (but in HTTP/1.0), two, or one
- * that is no host; a Transfer-Encoding; a Content-Length that is not one decimal number.
+ * Returns NULL, or the first error: the request line; a version other than 1.0 and 1.1; a bad field
+ * name, or a blank behind it; a folded line; no Host (except in HTTP/1.0), two, or an invalid one;
+ * a Transfer-Encoding; a Content-Length other than one decimal number.
  */
 const struct mx_http_fault *mx_http_request_read(struct mcpx_slice head,
                                                  struct mx_http_head *out);
@@ -102,7 +101,7 @@ bool mx_http_is_visible(struct mcpx_slice text);
  */
 
 /**
- * What was read so far. Zero-initialised is the beginning of a body in chunks.
+ * The state of reading. Zero-initialised is the beginning of a body in chunks.
  *
  * is_one  private: the body has a length and no chunks
  * is_done the whole body was read; what follows is not looked at
@@ -121,10 +120,10 @@ struct mx_http_chunks {
 struct mx_http_chunks mx_http_body(const struct mx_http_head *head);
 
 /**
- * Takes the next bytes of a body, and adds what is content to `body`. What stands behind the body
- * stays in `bytes`. Who calls it bounds `body->len + left`, and looks at `body->failed`.
+ * Takes the next bytes of a body, and adds the content to `body`. Bytes behind the body stay in
+ * `bytes`. The caller bounds `body->len + left`, and looks at `body->failed`.
  *
- * Returns NULL, or what is wrong; then no more may be taken.
+ * Returns NULL, or the error; then no more may be taken.
  */
 const struct mx_http_fault *mx_http_chunks_take(struct mx_http_chunks *chunks,
                                                 struct mcpx_slice *bytes,

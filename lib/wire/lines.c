@@ -1,9 +1,8 @@
 /*
- * lines.c - lines cut out of pieces of any size. A line that lies whole in what was fed is lent
- * from there; only one that began in an earlier piece is put together, so a child that writes
- * whole messages costs no copy. Each byte is looked at once. An overlong line is told of as soon
- * as that shows and then passed over without being kept: a writer that never ends its line costs
- * its reader at most `max` bytes.
+ * lines.c - lines cut out of pieces of any size. A line within one piece is lent from there. Only a
+ * line that began in an earlier piece is joined, so whole messages of a child cost no copy.
+ * Each byte is looked at once. An overlong line is reported at once and then skipped: a line
+ * without end costs its reader at most `max` bytes.
  */
 #include <mcpx/lines.h>
 

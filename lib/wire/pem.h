@@ -1,9 +1,8 @@
 /*
- * pem.h - keys and certificates out of PEM files, by OpenSSL: a certificate and its key into a
- * context (the router's, that it shows to clients, and a client's, that it shows to its router),
- * and what a person is told of those that cannot be read. A service has nobody at its terminal: a
- * key that wants a passphrase cannot be read. Whoever reads PEM hands mx_no_passphrase over, or
- * OpenSSL asks and waits.
+ * pem.h - keys and certificates from PEM files, by OpenSSL. It puts a certificate and its key into
+ * a context of the router or a client, and has sentences for people about unreadable files. A
+ * service has nobody at its terminal: a key with a passphrase cannot be read. Every caller that
+ * reads PEM passes mx_no_passphrase, or OpenSSL asks and waits.
  */
 #ifndef MX_PEM_H
 #define MX_PEM_H
@@ -15,8 +14,8 @@
 #include <sys/stat.h>
 
 /**
- * Forgets all errors of this thread, and returns what the first one was, until the next call: what
- * comes behind it says where it was. Errors of the system come without a text of OpenSSL's.
+ * Forgets all errors of this thread, and returns the text of the first until the next call: later
+ * errors only tell the place. System errors have no text of OpenSSL's.
  */
 static inline const char *mx_openssl_reason(void)
 {
@@ -30,7 +29,7 @@ static inline const char *mx_openssl_reason(void)
     return text ? text : "cannot be used";
 }
 
-/** What a person is told of such a key. */
+/** The error of a key with a passphrase. */
 #define MX_PASSPHRASE_WANTED                                                                  \
     "it is protected by a passphrase; expected a key without one, in a file that only its "   \
     "user may read"
@@ -48,7 +47,7 @@ static inline int mx_no_passphrase(char *buffer, int size, int writing, void *co
     return -1;
 }
 
-/** What is wrong with a file that is a pipe, whose writer OpenSSL would wait for; else NULL. */
+/** Returns the error of a pipe as a file, or NULL: OpenSSL would wait for its writer. */
 static inline const char *mx_pipe_fault(const char *path)
 {
     struct stat status;
@@ -58,7 +57,7 @@ static inline const char *mx_pipe_fault(const char *path)
                : NULL;
 }
 
-/** What is wrong with the two files. MX_PAIR_FOREIGN: the key is not the certificate's. */
+/** Errors of the two files. MX_PAIR_FOREIGN: the key belongs to another certificate. */
 enum mx_pair_fault { MX_PAIR_SOUND, MX_PAIR_CERTIFICATE, MX_PAIR_KEY, MX_PAIR_FOREIGN };
 
 /**
@@ -100,9 +99,9 @@ static inline enum mx_pair_fault mx_key_pair_take(SSL_CTX *context, const char *
 /* ---- a client under TLS, and the certificate that it shows (ws_certificate.c) ---- */
 
 /**
- * What a client's connections begin with: TLS 1.2 and 1.3, and no server that is not trusted.
+ * Makes the context of a client's connections: TLS 1.2 and 1.3, trusted servers only.
  *
- * ca_file   PEM with the authorities that are; NULL = the system's
+ * ca_file   PEM with the trusted CAs; NULL = the system's
  *
  * Returns NULL when the file cannot be used or memory runs out.
  */
@@ -120,8 +119,8 @@ const char *mx_certificate_fault(const char *cert_file, const char *key_file,
                                  const char **field);
 
 /**
- * Connections that begin with `context` show what the files hold now. Returns as
- * mx_certificate_fault; then they show what they did before.
+ * Later connections of `context` show the present contents of the files. Returns as
+ * mx_certificate_fault; after an error they show the old ones.
  */
 const char *mx_certificate_use(SSL_CTX *context, const char *cert_file, const char *key_file);
 

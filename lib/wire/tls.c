@@ -1,14 +1,14 @@
 /*
- * tls.c - OpenSSL between two texts. It never meets a socket: what it wants to read is what was
- * read, and what it writes is collected and leaves in one write, many records together. So it is
- * never half way through a write, and what a socket does not take waits where everything waits that
- * sockets do not take, counted and bounded (wire.h).
+ * tls.c - OpenSSL between two texts, without a socket. Bytes from the socket are put into the one;
+ * OpenSSL's output is collected in the other and leaves in one write, many records together. So no
+ * write is ever half done. Unsent bytes wait in the connection's output buffer, counted and bounded
+ * (wire.h).
  *
- * To give it the socket was refused: it would write each record of 16 KiB by itself and want to be
+ * Rejected: to give OpenSSL the socket. It would write each record of 16 KiB by itself and must be
  * called again with the same bytes. So the kernel cannot encrypt for it; that would spare a copy,
  * not the encryption.
  *
- * A key seals no more than a number of records (RFC 8446 section 5.5), which OpenSSL leaves to its
+ * A key seals a limited number of records (RFC 8446 section 5.5); OpenSSL leaves this to its
  * caller. So a session counts the records that it has sent and asks for another key in time.
  */
 #include "lib/wire/tls.h"
@@ -54,7 +54,7 @@ struct mx_tls {
     uint64_t said;         /* bytes that it has said */
     /* Records that were sent with the key in force, and more where the client had it changed. */
     uint64_t sealed;
-    const char *failed; /* what was wrong with what it has sent, which is not read any more */
+    const char *failed; /* the first error; nothing more is read */
 };
 
 /* ---- the end that OpenSSL sees ---- */
@@ -152,7 +152,7 @@ static void note_message(int ours, int version, int type, const void *message, s
         tls->room->in.len = 0; /* OpenSSL reads on by itself as long as there is something */
 }
 
-/* An address is no name to be said before the certificate is shown. */
+/* Sets the server's name for SNI and verification. An address is not sent as SNI. */
 static bool aim(SSL *ssl, const char *host)
 {
     SSL_set_connect_state(ssl);
@@ -217,7 +217,7 @@ static void explain(const SSL *ssl, struct mx_tls_opened *out)
         out->failed = "the connection was cut";
 }
 
-/* What a call that did not succeed has come to. */
+/* Translates the error of a failed call. */
 static void judge(struct mx_tls *tls, int result, struct mx_tls_opened *out)
 {
     int error = SSL_get_error(tls->ssl, result);
@@ -237,7 +237,7 @@ static bool shake_hands(struct mx_tls *tls, struct mx_tls_opened *out)
     return tls->open;
 }
 
-/* A call gives what one record holds, and takes no byte from `in` that belongs to the next one. */
+/* A call reads one record, and takes no byte of the next one from `in`. */
 static void read_some(struct mx_tls *tls, struct mx_tls_opened *out)
 {
     struct mcpx_text *plain = &tls->room->plain;

@@ -1,6 +1,6 @@
 /*
- * tls.h - one end of a TLS connection, without a socket: what was read goes in, what is to be
- * written comes out.
+ * tls.h - one end of a TLS connection, without a socket: received bytes go in, bytes to be sent
+ * come out.
  */
 #ifndef MX_TLS_H
 #define MX_TLS_H
@@ -15,8 +15,8 @@ struct x509_st;
 struct mx_tls_room;
 
 /**
- * Half of what RFC 8446 section 5.5 allows for AES-GCM: the write that reaches it may hold many
- * records, and goes out whole.
+ * Half of the limit of RFC 8446 section 5.5 for AES-GCM: the write that reaches it is sent whole,
+ * and may hold many records.
  */
 enum { MX_TLS_KEY_RECORDS = 1 << 23 };
 
@@ -42,8 +42,8 @@ enum { MX_TLS_RECORDS = 64 };
  *
  * room      borrowed until mx_tls_free
  * context   kept
- * host      NULL: it waits for its client. Else it goes to the server of this name or address,
- *           which the server's certificate has to name; the first mx_tls_open, of no bytes, begins
+ * host      NULL: it waits for its client. Else it connects to this name or address, which the
+ *           server's certificate must have; the first mx_tls_open, of no bytes, begins
  *
  * Returns NULL when memory runs out.
  */
@@ -72,13 +72,13 @@ bool mx_tls_names(const struct mx_tls *tls, struct mcpx_text *out);
 const struct stack_st_X509 *mx_tls_chain(const struct mx_tls *tls);
 
 /**
- * What has failed: nothing of TLS; the connection was cut, or what came is no TLS; what came is a
- * request in plain HTTP; the other side's certificate is not trusted; it refuses us with an alert.
+ * The sort of failure: none in TLS; the connection was cut, or the bytes are not TLS; they are a
+ * plain HTTP request; the other side's certificate is not trusted; an alert refuses ours.
  */
 enum mx_tls_fault { MX_TLS_SOUND, MX_TLS_CUT, MX_TLS_PLAIN, MX_TLS_DOUBT, MX_TLS_ALERT };
 
 /**
- * What came of bytes that were read. Both texts are lent until the next call with the same room.
+ * The result of reading. Both texts are lent until the next call with the same room.
  *
  * plain_len 0 when there is none yet
  */
@@ -92,8 +92,8 @@ struct mx_tls_opened {
     size_t renewals;         /* how often it has changed its keys */
     bool ended;              /* the other side says nothing more */
     enum mx_tls_fault fault; /* of what has failed: its sort */
-    /* What is wrong with it; NULL when nothing is. Nothing can be written any more but
-     * `sealed`, and of what is read later nothing is opened: this is said again. */
+    /* The error, or NULL. After it nothing can be written except `sealed`, and nothing more is
+     * opened: later calls repeat the error. */
     const char *failed;
 };
 

@@ -1,6 +1,6 @@
 /*
  * ws_certificate.c - a certificate is read again for each connection: a program that runs for
- * months would otherwise show one that was renewed long ago.
+ * months must show a renewed one.
  */
 #include "lib/wire/pem.h"
 
@@ -22,7 +22,7 @@ SSL_CTX *mx_client_context(const char *ca_file)
     return NULL;
 }
 
-/* Gives a context with both, to be freed, or NULL where there is no memory, and what is wrong. */
+/* Returns a context with both, to be freed; or NULL, with `why`, or without when memory ran out. */
 static SSL_CTX *load(const char *cert_file, const char *key_file, const char **field,
                      const char **why)
 {
