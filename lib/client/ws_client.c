@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Always asked for: nobody knows what has an echo on a connection whose routing is not known. */
+/* Always asked for, because the router's default routing is not known to the client. */
 static const char *routing_of(const char *name)
 {
     if (!name || strcmp(name, "all") == 0)

@@ -1,6 +1,6 @@
 /*
- * ws_client_state.h - what the two files of a client share: ws_client.c is its public face,
- * ws_client_turn.c what it does in a turn of the loop.
+ * ws_client_state.h - shared by the two files of a client: ws_client.c, its public functions, and
+ * ws_client_turn.c, its work in a loop iteration.
  */
 #ifndef EDGE_WS_CLIENT_STATE_H
 #define EDGE_WS_CLIENT_STATE_H
@@ -45,8 +45,8 @@ void mx_keepalive_start(struct mx_keepalive *keepalive, int64_t mono_ms);
 void mx_keepalive_received(struct mx_keepalive *keepalive, int64_t mono_ms);
 
 /**
- * What to do now. Pauses are counted by asking: a program that was stopped for an hour is not told
- * DEAD before it has pinged and waited.
+ * The keepalive's next action. Pauses are counted by asking: a program that was stopped for an hour
+ * must first ping and wait before it is told DEAD.
  */
 enum mx_keepalive_advice mx_keepalive_check(struct mx_keepalive *keepalive, int64_t mono_ms);
 
@@ -59,15 +59,14 @@ enum mx_client_state { MX_CLIENT_IDLE, MX_CLIENT_CONNECTING, MX_CLIENT_OPEN };
  * connect_due_ms  CONNECTING: until when
  * held, is_held   an event the application has not fetched yet: until it has, nothing that takes
  *                 the session may happen
- * lost            there was no memory for something that came: the connection has to be made anew
+ * lost            memory ran out for an input: a new connection is needed
  * paused          reading rests, because too much has come
- * tried           a connection was attempted; who closes before still gets that one
+ * tried           a connection was attempted; a client closed earlier still makes that attempt
  * joined          it was welcomed once
- * closing         the application closes; close_ms is until when it waits, close_reason what LEFT
- *                 says then
+ * closing         the application closes; close_ms ends the wait, close_reason is LEFT's text
  * left_is_due     LEFT is to be told, and the session knows of no connection
  * over            the last LEFT was told
- * by_certificate  a certificate says who we are, and the application has no token to give
+ * by_certificate  a certificate identifies us, and the application has no token to give
  */
 struct mcpx_client {
     struct mcpx_session *session;

@@ -1,13 +1,13 @@
 /*
- * ws_client_turn.c - the order of things: what came goes into the session, its events to the
- * application, and then, once per turn of the loop, what the session has to say is written. So
- * a hundred requests that came together are answered together.
+ * ws_client_turn.c - the order of work: input goes into the session, its events to the application,
+ * and once per loop iteration the session's output is written. So a hundred requests in one read
+ * are answered in one write.
  * The wire's events only note what happened; making and breaking connections is done by the
  * timer, outside of them.
  *
- * An event points into the message it came from, and the session keeps one message; so while an
- * application that fetches events has one in its hands, the next message waits in a text. Copying
- * whole events was the alternative; they hold an envelope with 256 addressees.
+ * An event points into its message, and the session keeps one message. While an application holds
+ * an event, the next message waits in a text. Rejected: copies of whole events; they hold an
+ * envelope with 256 addressees.
  */
 #include "lib/client/ws_client_state.h"
 
@@ -136,8 +136,8 @@ static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
 }
 
 /*
- * A certificate that is refused is like a token that is: its file may have another one by now. The
- * session judges the end, and cannot know files, so it is told before.
+ * A refused certificate is like a refused token: its file may have another one by now. The session
+ * judges the end but does not know files, so it is told before.
  */
 static void end(struct mcpx_client *client, int code, struct mcpx_slice reason)
 {
@@ -233,7 +233,7 @@ static void take_text(struct mcpx_client *client, struct mx_input input)
 static void take_end(struct mcpx_client *client, int code, struct mcpx_slice reason)
 {
     client->paused = false;
-    /* To who has been in a topic, a gateway's page says that the router is away. */
+    /* After a welcome, a gateway's page means that the router is away. */
     if (code < 0)
         code = client->joined ? mcpx_error_close(MCPX_ERESTART) : -code;
     take(client, (struct mx_input){MX_INPUT_ENDED, code, reason});

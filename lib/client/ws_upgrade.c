@@ -1,6 +1,6 @@
 /*
- * ws_upgrade.c - heads are read by the router's own reader. What refuses an upgrade is asked for
- * its reason: a body of the router's says it, and a gateway's page shows that no router was there.
+ * ws_upgrade.c - heads are read by the router's own reader. A refused upgrade has its reason in the
+ * body: the router's problem document, or a gateway's page when no router was there.
  */
 #include "lib/client/ws_wire.h"
 
@@ -39,7 +39,7 @@ void mx_upgrade_ask(struct mx_upgrade *upgrade, const struct mcpx_text *target,
               target, host, key, token);
 }
 
-/* What the body says, or the bare status. */
+/* Reads the reason from the body, else from the bare status. */
 static enum mx_upgrade_step read_refusal(struct mx_upgrade *upgrade)
 {
     struct mcpx_slice value = {0};

@@ -61,7 +61,7 @@ static bool read_port(const char *at, const char *end, int *port)
     return true;
 }
 
-/* What is wrong stands `at` that place. */
+/* Fills `fault` with a reason and the offset of `at` in the URL. */
 static enum mcpx_err refuse(struct mcpx_fault *fault, const char *url, const char *at,
                             const char *reason)
 {

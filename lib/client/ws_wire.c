@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-/* The most that limits.message_bytes can be, and what the router may add. Protocol: section 1. */
+/* Maximum of limits.message_bytes, and of the router's additions. Protocol: section 1. */
 enum { LIMIT_MAX = 1 << 30, SPLICE_MAX = 65536 };
 
 /* ANSWER_MS: that long an end, or the rest of a refusal, is waited for. */
@@ -122,7 +122,7 @@ static bool takes(const struct mx_wire *wire)
     return wire->stage == OPEN && !wire->finishing && !mx_stream_unwritten(&wire->stream);
 }
 
-/* What a frame is masked with. Chance is asked for many keys at once. */
+/* Returns the next frame's mask. Random bytes are fetched for many keys at once. */
 static const unsigned char *next_key(struct mx_wire *wire)
 {
     if (wire->keys_left == 0) {
@@ -222,7 +222,7 @@ static void take_control(struct mx_wire *wire, const struct mx_frames_found *fou
     wire->tell(wire->user, (struct mx_input){.type = MX_INPUT_ALIVE});
 }
 
-/* Frames that break RFC 6455 break the connection, as whatever garbles them may be gone soon. */
+/* Frames that break RFC 6455 end the connection: their cause may be gone on the next one. */
 static void take_frame(struct mx_wire *wire, enum mx_frames_step step,
                        const struct mx_frames_found *found)
 {

@@ -36,7 +36,7 @@ enum mcpx_err mx_url_read(const char *url, struct mx_address *out, struct mcpx_f
 /** Appends HOST:PORT as a Host header has it. */
 void mx_url_add_host(struct mcpx_text *out, const struct mx_address *address);
 
-/** What is asked of the router. Protocol: sections 5 and 7. */
+/** A request to join a topic. Protocol: sections 5 and 7. */
 struct mx_join {
     struct mcpx_slice topic; /* not percent-encoded */
     const char *routing;     /* NULL = not asked */
@@ -56,11 +56,11 @@ struct mx_upgrade {
     int status;              /* of an answer that refuses it, once its head has come */
     bool is_foreign;         /* no router gave that answer, but something before it */
     struct mcpx_text reason; /* why it is REFUSED, or the answer BAD */
-    /* What came behind an answer that GRANTED it, lent until mx_upgrade_fini. */
+    /* Bytes behind a GRANTED answer, lent until mx_upgrade_fini. */
     struct mcpx_slice left;
 
     /* private */
-    char accept[MX_ACCEPT_LEN + 1]; /* what the answer has to say */
+    char accept[MX_ACCEPT_LEN + 1]; /* expected in the answer */
     struct mx_http_scan scan;
     struct mx_http_chunks chunks;
     struct mcpx_text in, body;
@@ -90,7 +90,7 @@ struct mx_wire;
 enum { MX_MESSAGE_MAX = 64 << 20 };
 
 /**
- * What is told.
+ * The events of a connection.
  *
  *   OPENED     the connection is established
  *   TEXT       a whole text message came
@@ -129,14 +129,14 @@ enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
 
 /**
  * Connects; `target` is borrowed until there is an answer. Names are looked up without holding up
- * the loop, and each address found is tried in turn. ENDED may be told at once. Only when there is
- * no connection, and not from within `tell`.
+ * the loop, and each address found is tried in turn. ENDED may be told at once. To be called only
+ * without a connection, and not from within `tell`.
  */
 void mx_wire_connect(struct mx_wire *wire, const struct mcpx_text *target);
 
 /**
- * Writes one text message, with the next mx_wire_flush. Returns false, and takes nothing, when
- * there is no connection or it takes no more for now.
+ * Writes one text message, with the next mx_wire_flush. Returns false, and takes nothing, without a
+ * connection or while its output buffer is full.
  */
 bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text);
 
@@ -160,9 +160,8 @@ void mx_wire_pause(struct mx_wire *wire, bool pause);
 bool mx_wire_renew(struct mx_wire *wire, const char *token);
 
 /**
- * To be asked when the certificate that was shown is refused: will the next connection show another
- * one? `told` gets a sentence for people: which file has another one, or which one is at fault and
- * what would be right.
+ * True when the next connection will show another certificate than the refused one. `told` gets a
+ * sentence for people: the file with another certificate, or the faulty file and its remedy.
  */
 bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told);
 
