@@ -1,9 +1,9 @@
 /*
  * delivery.c - what becomes of an envelope of ours. Outbox and pending do not know each other:
  * the functions that change both are here. An answer must come from an addressee of the request,
- * a fulfilment from a participant that may act on the proposal. A refusal is about an envelope of
- * ours, but does not always refuse it: "duplicate_id" for one that was written twice says that
- * the first attempt had arrived.
+ * a fulfilment from a participant that may act on the proposal. A refusal names an envelope of ours
+ * without always refusing it: "duplicate_id" for one written twice means that the first attempt
+ * arrived.
  */
 #include "lib/session/session_state.h"
 
@@ -47,8 +47,8 @@ bool mx_delivery_is_ours(const struct mcpx_session *session,
 
 /*
  * An addressee of the proposal may fulfil it with any request; an approver, for example, asks
- * another participant. A participant that is no addressee may only send the request to the
- * proposal's addressees. Otherwise it could name itself as the one that answers.
+ * another participant. Any other participant may only send the request to the proposal's
+ * addressees. Otherwise it could name itself as the one that answers.
  */
 static bool may_fulfil(const struct mcpx_session *session,
                        const struct mcpx_envelope *envelope, const struct mx_asked *proposal)
@@ -100,7 +100,7 @@ static enum mcpx_violation violates(struct mx_incoming *in, enum mcpx_violation 
     return violation;
 }
 
-/* Whether a response, whose payload agrees with its kind, is an answer to that request. */
+/* Judges a response as an answer to that request. Its payload agrees with its kind. */
 static enum mcpx_violation judge_response(const struct mx_asked *asked, struct mx_incoming *in)
 {
     const struct mcpx_kind *kind = &in->envelope->kind;
@@ -173,7 +173,7 @@ enum { PAUSE_MIN_MS = 500, PAUSE_MAX_MS = 3600000 };
 /* How long we try to have something stored, when nothing of ours is. */
 enum { STORING_MS = 600000 };
 
-/* What the router says about it. */
+/* A refusal by the router. */
 struct refusal {
     enum mcpx_err err;
     int64_t retry_ms;
@@ -182,7 +182,7 @@ struct refusal {
     bool has_alternative;
 };
 
-/* How long to pause. A value that is no whole number asks for the shortest pause. */
+/* Returns the pause in ms. Any value except a whole number asks for the shortest pause. */
 static int64_t read_pause(struct mcpx_slice value)
 {
     uint64_t number;
@@ -228,8 +228,8 @@ static void tell_refused(struct mcpx_session *session, const struct mx_incoming 
 }
 
 /*
- * The router cannot store. Everything that was under way comes back one by one: the first of it
- * makes the pause, which grows from time to time as between connections; the others are part of it.
+ * The router cannot store. All envelopes under way come back one by one. The first makes the pause,
+ * which grows each time as between connections; the others are part of it.
  */
 static void wait_for_store(struct mcpx_session *session, int64_t mono_ms, int64_t asked_ms)
 {
@@ -247,9 +247,9 @@ static void wait_for_store(struct mcpx_session *session, int64_t mono_ms, int64_
 }
 
 /*
- * Whether an envelope that was refused, and has not arrived otherwise, is written again after the
- * pause. Of those that were too fast, one that was written before is: the router checks rates
- * before ids, so it may have arrived. So is an answer: somebody waits for it, and the application
+ * True when a refused envelope without any other sign of arrival is written again after the pause.
+ * Of those above the rate limit, one written before is: the router checks rates before ids, so it
+ * may have arrived. So is an answer: another participant waits for it, and the application
  * cannot give it twice.
  */
 static bool is_retried(const struct mcpx_session *session, const struct refusal *refusal,

@@ -7,13 +7,12 @@
  * their message came, and then nothing is read twice. The reader holds a reference to the text,
  * so that no other text can get the same address.
  *
- * What others asked has a hash table with a secret key, because others choose the ids, and a list
- * in order of arrival. When a sender floods us, its own oldest requests are forgotten, never those
- * of another sender. A ring was refused, because requests are answered in any order.
+ * Others' requests and proposals have a hash table with a secret key, because others choose the
+ * ids, and a list in order of arrival. When a sender floods us, only its own oldest requests are
+ * forgotten. Rejected: a ring; requests are answered in any order.
  *
- * Of what came lately there is a ring of digests and a set of them. The digests are keyed, so
- * nobody can make two envelopes look like one, and 64 bits make it unlikely that two do by
- * themselves.
+ * Recent envelopes have a ring of digests and a set of them. The digests are keyed, so an attacker
+ * cannot make two envelopes look like one; 64 bits make a chance collision unlikely.
  */
 #include "lib/session/inbound.h"
 

@@ -1,8 +1,8 @@
 /*
- * inbound.h - messages as a session holds them: a text with several holders; what a request or
- * proposal asked, when its envelope is gone; a message that comes in, and the memory for reading
- * one at a time. And what others sent: their requests and proposals, by id, and the envelopes that
- * came lately, so that none is told twice.
+ * inbound.h - messages as a session holds them: a text with several holders; the content of a
+ * request or proposal without its envelope; an incoming message, and the memory for reading one at
+ * a time. Also others' requests and proposals by id, and digests of recent envelopes, so that none
+ * is told twice.
  */
 #ifndef MX_INBOUND_H
 #define MX_INBOUND_H
@@ -92,7 +92,7 @@ struct mx_incoming {
      * asked for. Like the envelope it is lent until the reader reads another message. */
     const struct mcpx_rpc *rpc;
     struct mcpx_fault fault; /* what is wrong with it, once something is */
-    /* It is to be told: it is addressed to everyone (and is no echo), or names us. */
+    /* To be told: it is addressed to everyone (except an echo), or names us. */
     bool is_for_us;
 };
 
@@ -119,7 +119,7 @@ void mx_reader_fini(struct mx_reader *reader);
 enum mcpx_err mx_reader_read(struct mx_reader *reader, struct mx_block *block,
                              struct mcpx_slice span, struct mcpx_fault *fault);
 
-/** The payload of what was read last; NULL when it is no JSON-RPC message. */
+/** The payload of the envelope read last; NULL unless it is a JSON-RPC message. */
 const struct mcpx_rpc *mx_reader_rpc(struct mx_reader *reader);
 
 /**
@@ -178,9 +178,9 @@ enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *
 bool mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id);
 
 /**
- * Digests of the last `max` envelopes. A digest covers sender, id and payload, so an id with
- * another payload is no repetition. The router accepts an id only once, as long as it remembers
- * it; when it has forgotten it or was restarted, a sender may write again what was told before.
+ * Digests of the last `max` envelopes. A digest covers sender, id and payload; another payload
+ * makes another envelope. The router accepts an id only once while it remembers it; later, or after
+ * a restart, a sender may write again an envelope told before.
  * The caller sets `key` and `max`; the rest is zero.
  */
 struct mx_recent {

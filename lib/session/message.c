@@ -33,9 +33,8 @@ static bool is_told(const struct mcpx_session *session, const struct mx_incoming
 /* ---- requests and notifications ---- */
 
 /*
- * The envelope of ours that a notification may be about: a request to its sender, or the
- * proposal that is fulfilled by the request it names. Progress reports of any other sender are
- * ignored.
+ * Our envelope that a notification may be about: a request to its sender, or the proposal fulfilled
+ * by the request it names. Progress reports of any other sender are ignored.
  */
 static struct mx_own *notified_of(const struct mx_pending *pending,
                                   const struct mcpx_envelope *envelope)
@@ -52,7 +51,7 @@ static struct mx_own *notified_of(const struct mx_pending *pending,
 }
 
 /*
- * Who made the proposal that a request fulfils; absent when it fulfils none that we know.
+ * The author of the proposal that a request fulfils; absent when no known one is fulfilled.
  *
  * own   the proposal, if it is ours
  */
@@ -255,7 +254,7 @@ static void take_rejection(struct mcpx_session *session, const struct mx_incomin
 
 /* ---- all of them ---- */
 
-/* Our own echo is no message to us, unless it is addressed to us. */
+/* Our own echo is a message to us only when it is addressed to us. */
 static bool take_echo(struct mcpx_session *session, struct mx_incoming *in)
 {
     struct mx_own *own = mx_pending_find(&session->pending, in->envelope->id);
@@ -393,9 +392,9 @@ static void take_one(struct mcpx_session *session, struct mx_incoming *in)
 }
 
 /*
- * Nothing in a page is executed. But after a reconnection that could not resume, it may hold
- * answers that we still wait for, and echoes that show which envelopes of ours have arrived. Its
- * proposals are remembered, so that later messages about them are understood.
+ * A page is never executed. But after a reconnection without resuming, it may hold answers to our
+ * requests, and echoes: they show that envelopes of ours arrived. Its proposals are remembered, so
+ * that later messages about them are understood.
  */
 enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {

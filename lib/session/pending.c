@@ -1,12 +1,12 @@
 /*
- * pending.c - the outbox is one list and a place in it. With two lists, written and unsent, every
- * end of a connection would have to join them; here the place moves back to the front. Echoes
+ * pending.c - the outbox is one list and a place in it. At the end of a connection the place moves
+ * back to the front. Rejected: two lists, written and unsent, joined at every end. Echoes
  * serve as acknowledgements: only so many envelopes may wait for their echo, so that the router
  * does not end the connection of a fast application.
  *
- * A hash table finds an envelope of ours by id, and a binary heap the earliest deadline. A list
- * in order of deadlines was refused: it needs a search for every request whose timeout differs
- * from that of the last one. A walk through all at each tick was refused too: with ten thousand
+ * A hash table finds an envelope of ours by id, and a binary heap the earliest deadline. Rejected:
+ * a list in order of deadlines; a request with another timeout than the last one needs a search.
+ * Rejected: a walk through all at each tick; with ten thousand
  * it takes quadratic time.
  */
 #include "lib/session/pending.h"

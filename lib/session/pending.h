@@ -1,5 +1,5 @@
 /*
- * pending.h - our envelopes under way: which are to be written, and in which order; which wait
+ * pending.h - our envelopes under way: the outbox in order of sending, and the requests that wait
  * for an answer, by id and by deadline.
  */
 #ifndef MX_PENDING_H
@@ -34,7 +34,7 @@ struct mx_own {
     int64_t deadline;      /* mono_ms; INT64_MAX = none */
     size_t heap_at;        /* its place among the deadlines + 1; 0 = it has none */
     struct mx_block *text; /* the composed text; NULL once it has its place in the topic */
-    /* The text of an open proposal that has its place: a router that lost it gets it again. */
+    /* The text of an open proposal in the topic, sent again to a router that lost it. */
     struct mx_block *kept;
     struct mx_own *open_previous, *open_next; /* in the list of open proposals */
     uint64_t number;                          /* its place in the order of sending */
@@ -57,9 +57,9 @@ static inline struct mx_own *mx_own_ref(struct mx_own *own)
 void mx_own_unref(struct mx_own *own);
 
 /**
- * Most written envelopes that wait for their echo. The router ends no connection when it
- * refuses that many at once; after it asked for a pause, the number is smaller. After it could not
- * store one, that one goes alone, so that none overtakes it. Protocol: section 6.
+ * Most written envelopes that wait for their echo. The router keeps the connection when it refuses
+ * that many at once; after it asked for a pause, the number is smaller. After it could not store
+ * one, that one is sent alone and first. Protocol: section 6.
  */
 enum { MX_WINDOW = 256, MX_WINDOW_SLOW = 4, MX_WINDOW_ALONE = 1 };
 
@@ -68,8 +68,8 @@ enum { MX_ECHO_MS = 5000 };
 
 /**
  * The outbox: composed envelopes that are not known to have arrived, in the order of sending.
- * What was written on a connection that broke is written again on the next one: the router knows
- * the ids and accepts each only once. Protocol: sections 1 and 5. First those written on this
+ * Envelopes written on a broken connection are written again on the next one: the router knows the
+ * ids and accepts each only once. Protocol: sections 1 and 5. First those written on this
  * connection, then the others.
  *
  * next          the first that is not written yet; NULL when all are
@@ -116,9 +116,8 @@ struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms);
 void mx_outbox_rewind(struct mx_outbox *outbox);
 
 /**
- * Pauses until `until` (mono_ms): because the router asked for it, then MX_WINDOW_SLOW may wait
- * afterwards; or because it could not store what was written, then MX_WINDOW_ALONE, which doubles
- * with each that arrives.
+ * Pauses until `until` (mono_ms). After a pause that the router asked for, MX_WINDOW_SLOW may wait.
+ * After a failure of its store MX_WINDOW_ALONE may, doubled with each arrival.
  */
 void mx_outbox_slow_down(struct mx_outbox *outbox, size_t window, int64_t until);
 
@@ -131,7 +130,7 @@ void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own);
 /** mono_ms at which mx_outbox_end_pauses is due; INT64_MAX when nothing waits for it. */
 int64_t mx_outbox_deadline(const struct mx_outbox *outbox);
 
-/** Ends a pause that is over at `mono_ms`, and the waiting for echoes that are late. */
+/** Ends a pause that is over at `mono_ms`, and the waiting for late echoes. */
 void mx_outbox_end_pauses(struct mx_outbox *outbox, int64_t mono_ms);
 
 /** Most requests remembered that act on one proposal of ours. */
@@ -178,7 +177,7 @@ void mx_pending_settle(struct mx_pending *pending, struct mx_own *own);
 /** A proposal of ours has arrived: its text is kept until it is settled. Others are left. */
 void mx_pending_keep_open(struct mx_pending *pending, struct mx_own *own);
 
-/** Releases, and perhaps frees, an envelope that has arrived and for which no answer is awaited. */
+/** Releases, and perhaps frees, an envelope that has arrived and needs no answer. */
 void mx_pending_release(struct mx_pending *pending, struct mx_own *own);
 
 /** The awaited envelope that expires first, or NULL when none ever does. Borrowed. */

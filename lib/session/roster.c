@@ -107,7 +107,7 @@ void mx_person_free(struct mx_person *person)
     free(person);
 }
 
-/* The index of that id, or the index at which it would be inserted. */
+/* The index of that id, or the index for inserting it. */
 static size_t place_of(const struct mx_roster *roster, struct mcpx_slice id, bool *found)
 {
     size_t low = 0, high = roster->count, row;

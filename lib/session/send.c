@@ -1,7 +1,7 @@
 /*
- * send.c - from a draft to an envelope in the outbox. It checks everything that the router or
- * the receivers would refuse, because here the caller can still be told what is wrong. The
- * payload's bytes are sent unchanged.
+ * send.c - from a draft to an envelope in the outbox. It makes all checks of the router and the
+ * receivers, because here the caller can still be told the error. The payload's bytes are sent
+ * unchanged.
  */
 #include "lib/base/fault.h"
 #include "lib/base/scoped.h"

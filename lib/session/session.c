@@ -56,9 +56,8 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
 }
 
 /*
- * How long a router that goes away wants us to stay away, as the reason of its close frame says: at
- * most MX_BACKOFF_MAX_MS, so that nobody is kept away for ever. 0 when it says nothing. Protocol:
- * section 6.
+ * The pause that a closing router asks for in the reason of its close frame: at most
+ * MX_BACKOFF_MAX_MS, so that no client waits for ever. 0 when there is none. Protocol: section 6.
  */
 static int64_t told_pause(struct mcpx_slice reason)
 {

@@ -1,8 +1,8 @@
 /*
  * session_state.c - what every part of a session uses. Pauses grow, with jitter: when a router
  * restarts, its participants must not all connect again at the same instant. Events wait in a ring,
- * which grows before a change of state, never during one: callers make room first, so that no event
- * is lost and no change has to be undone. When something happens, the event notes its message; when
+ * which grows before a change of state: callers make room first, so that no event is lost and no
+ * change must be undone. When something happens, the event notes its message; when
  * the event is told, the message is read again. The event told last keeps all that it lends.
  */
 #include "lib/session/session_state.h"

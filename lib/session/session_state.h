@@ -1,7 +1,6 @@
 /*
- * session_state.h - what a session holds, for the files that make up the session and nobody else:
- * participants, the state of its connection, its pauses, its place, the events that the application
- * has not fetched yet.
+ * session_state.h - the state of a session, private to its files: participants, the state of its
+ * connection, its pauses, its resume position, the events not yet fetched by the application.
  */
 #ifndef MX_SESSION_STATE_H
 #define MX_SESSION_STATE_H
@@ -11,8 +10,8 @@
 #include <mcpx/json.h>
 
 /*
- * ---- what the router says of participants: who is in the topic and what each could send; who was
- * there before we joined anew and has not come back; who we are.
+ * ---- participants as the router reports them: those in the topic with their capabilities; those
+ * there before we joined anew and still missing; ourselves.
  */
 
 /** A list in one piece of memory. Zero-initialised is empty. */
@@ -26,7 +25,7 @@ struct mx_person {
     struct mcpx_slice id;
     size_t identity_len;           /* bytes of the id that are the identity */
     struct mx_string_list strings; /* the id, and behind it the capabilities */
-    /* What it may send, compiled at the first question; our own with its conditions. */
+    /* Its grants, compiled at the first question; our own with its conditions. */
     struct mcpx_capset *capset;
     /* Compiling was tried; if capset is NULL then, this library cannot read the patterns. */
     bool compiled;
@@ -85,7 +84,7 @@ struct mx_absent {
     int64_t until;           /* mono_ms until which we wait for them */
 };
 
-/** Nobody is absent any more. */
+/** Empties the list of absent participants. */
 void mx_absent_fini(struct mx_absent *absent);
 
 /** The participants in `before` that are not in `now` are absent. Takes `before`. */
@@ -110,8 +109,8 @@ enum mx_connection { MX_OFFLINE, MX_CONNECTED, MX_JOINED, MX_ENDED };
 enum { MX_BACKOFF_MAX_MS = 30000 };
 
 /**
- * How long a connection has to last to be a success, unless a message comes on it before: who
- * welcomes and closes, again and again, is not to be asked twice a second for ever.
+ * A connection this old is a success, as is any connection with a message on it. A router that
+ * welcomes and closes again and again must not be asked twice a second for ever.
  */
 enum { MX_BACKOFF_STEADY_MS = 10000 };
 
@@ -161,8 +160,8 @@ enum { MX_INSTANCE_KEY_LEN = 32, MX_INSTANCE_LEN = 8 };
 struct mcpx_session {
     struct mcpx_session_config config;
     enum mx_connection connection; /* its state */
-    /* Memory ran out while a message came in. Nothing more is read from this connection, so
-     * that resuming begins with that message. */
+    /* Memory ran out while a message came in. Nothing more is read from this connection: resuming
+     * begins with that message. */
     bool starved;
     int64_t mono_ms;    /* the time of the last call */
     int64_t connect_at; /* mono_ms of the next attempt; meaningless unless offline */
@@ -193,7 +192,7 @@ struct mcpx_session {
     struct mx_recent recent;     /* envelopes of others that came lately */
     struct mx_events events;
     struct mx_event told; /* the event told last; what it lends lives until the next one */
-    /* Reads the message that comes in, or the message of the event that is told. */
+    /* Reads the incoming message, or the message of the event being told. */
     struct mx_reader reader;
 };
 
@@ -249,15 +248,15 @@ void mx_answer_settle(struct mcpx_session *session, const struct mx_incoming *in
                       struct mx_own *own);
 
 /**
- * The proposal of ours that this request, whose payload was read, fulfils; NULL when it fulfils
- * none or is our own.
+ * The proposal of ours that this request fulfils, by its read payload; NULL when there is none or
+ * the request is our own.
  */
 struct mx_own *mx_answer_fulfils(const struct mcpx_session *session,
                                  const struct mx_incoming *in);
 
 /**
- * The view of that request, with the addressees that may answer it: its own, or those of the
- * proposal `own` when it has none.
+ * The view of that request, with the addressees that may answer it: its own, or else those of the
+ * proposal `own`.
  */
 struct mx_asked mx_answer_asks(const struct mx_incoming *in, const struct mx_own *own);
 

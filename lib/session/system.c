@@ -112,9 +112,9 @@ static bool renew(struct mcpx_session *session)
 }
 
 /*
- * Reads the envelopes in the outbox again. Our id is known now, if it was not: so is which will
- * have no echo. Unless we resumed, their absent addressees are needed. When there is no memory to
- * read an envelope, its addressees are not waited for.
+ * Reads the envelopes in the outbox again. Our id is known now, so the envelopes without an echo
+ * are, too. Unless we resumed, their absent addressees are needed. Without memory to read an
+ * envelope, its addressees are not waited for.
  */
 static void read_outbox(struct mcpx_session *session, bool was_known, bool resumed)
 {
@@ -136,8 +136,8 @@ static void read_outbox(struct mcpx_session *session, bool was_known, bool resum
 }
 
 /*
- * Sets what the outbox has to wait for on this connection. Those of the roster, which is taken,
- * that are not among the others are absent.
+ * Sets the participants that the outbox must wait for on this connection. A participant in the
+ * roster, which is taken, is absent when `others` does not have it.
  */
 static void wait_for_others(struct mcpx_session *session, const struct mx_roster *others,
                             bool was_known, bool resumed)
@@ -305,9 +305,9 @@ static enum mcpx_err accept_presence(struct mcpx_session *session,
 }
 
 /*
- * The welcome tells that we joined, a new welcome that we changed. But our own presence ends
- * the missed messages: an envelope without an echo by now has not arrived, and writing it again
- * is not refused. Protocol: section 5.
+ * The welcome tells that we joined, a new welcome that we changed. But our own presence ends the
+ * missed messages: an envelope still without an echo has not arrived. It can be written again
+ * without a refusal. Protocol: section 5.
  */
 static bool is_news(struct mcpx_session *session, const struct mx_person *person,
                     enum mcpx_presence presence)
