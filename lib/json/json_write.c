@@ -1,8 +1,8 @@
 /*
- * json_write.c - the escaping rules of RFC 8259 section 7, and where commas stand, written once for
- * every JSON text that is composed here and not passed on. A text that needs no escape is copied
- * whole. A writer that keeps a stack of what is open was refused: the last byte says as much, and
- * so texts can be composed by functions that share nothing but the text.
+ * json_write.c - escapes (RFC 8259 section 7) and commas for every JSON text that the program
+ * composes. A text that needs no escape is copied whole. Rejected: a writer with a stack of open
+ * containers; the last byte tells as much, and functions that compose a text need to share only the
+ * text.
  */
 #include "lib/json/json_write.h"
 
@@ -85,7 +85,7 @@ static bool is_white(char byte)
     return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
-/* True behind a value, which another member or item must be kept apart from. */
+/* True behind a value: the next member or item needs a comma. */
 static bool needs_comma(const struct mcpx_text *out)
 {
     size_t len = out->len;
@@ -188,9 +188,9 @@ void mx_json_add_strings(struct mcpx_text *out, const char *name,
 }
 
 /*
- * Printf was refused: its letters repeat types that the compiler knows, it knows no slices, and
- * nothing in it writes a JSON string. What is appended per delivered message goes without: there,
- * reading a pattern would cost more than the bytes do.
+ * Rejected: printf; its letters repeat types that the compiler knows, and it writes neither slices
+ * nor JSON strings. Code that runs per delivered message appends without a format: reading the
+ * format would cost more than the bytes do.
  */
 
 enum { DIGITS_MAX = 24 }; /* a sign, 20 digits, a NUL */

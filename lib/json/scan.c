@@ -1,24 +1,24 @@
 /*
- * scan.c - one pass over a JSON text. The top level is walked by scan_members, which notes where
- * things are; everything below it by skip_value, which only needs to know, for each open bracket,
- * which of the two closes it: one bit each, on the C stack, so that a text nested 65,536 deep
- * costs 8 KiB there and a flat one touches none of it. Most messages hold no white space, so the
- * byte that usually comes next is looked for first. A value tree would cost an allocation per
- * value and lose the sender's bytes; recursion would let the sender choose our stack depth.
+ * scan.c - one pass over a JSON text. scan_members walks the top level and notes positions;
+ * skip_value passes over everything below it. One bit on the C stack for each open bracket tells
+ * whether `}` or `]` closes it: a text nested 65,536 deep costs 8 KiB there, a flat one nothing.
+ * Most messages hold no white space, so the byte that usually comes next is looked for first.
+ * Rejected: a value tree, an allocation per value, loses the sender's bytes; recursion, the sender
+ * would choose our stack depth.
  *
- * Names of members are compared as what they stand for rather than as they are written:
- * "k\u0069nd" is kind. Names without escapes and without a rival of the same length, first and
- * last byte cost one table lookup; everything else is fingerprinted once, so that 64 long,
- * escaped, nearly equal names cost no more than reading them a few times.
+ * Names of members are compared unescaped: "k\u0069nd" is kind. Names without escapes and without a
+ * rival of the same length, first and last byte cost one table lookup; everything else is
+ * fingerprinted once, so that 64 long, escaped, nearly equal names cost no more than reading them a
+ * few times.
  */
 #include "lib/json/scan.h"
 
 #include "lib/json/escape.h"
 
 /*
- * Open brackets. The lowest bit of `kinds` says of the innermost one whether it is a brace, the
- * next bit of the one around it, and so on: as many as depth is beyond the last multiple of 64.
- * Those further out wait in `saved`.
+ * Open brackets. The lowest bit of `kinds` is set when the innermost one is a brace, the next bit
+ * belongs to the one around it, and so on: as many as depth is beyond the last multiple of 64. The
+ * bits of the outer ones are in `saved`.
  */
 struct nesting {
     size_t depth;
@@ -152,7 +152,7 @@ static inline const unsigned char *close_brackets(struct mx_reader *reader,
     return at;
 }
 
-/* Passes over the value that begins at `at`, whatever it holds. */
+/* Passes over the value at `at`, of any type and depth. */
 static const unsigned char *skip_value(struct mx_reader *reader, struct nesting *outer,
                                        const unsigned char *at)
 {
@@ -230,7 +230,7 @@ static const unsigned char *scan_members(struct mx_reader *reader, struct nestin
     }
 }
 
-/* Says what is wrong with the text; bytes that are no text at all go before everything else. */
+/* Reports the error of the text; invalid UTF-8 comes before every other error. */
 static enum mcpx_err refuse_text(struct mcpx_slice text, const struct mx_reader *reader,
                                  struct mcpx_fault *fault)
 {

@@ -1,20 +1,20 @@
 /*
- * tree_read.c - indexing a JSON text. One pass notes for each value where it begins and ends, and
- * for each container where what it holds ends: 16 bytes a value in one flat array, in the order of
- * the text. A walk goes forward through the array and passes over a subtree by one number. A tree
- * of allocated values would cost a hundred bytes for "0," and forget how a number was written; only
- * spans, as json.c has them, would make every look-up a pass over the text.
+ * tree_read.c - indexing a JSON text. One pass notes where each value begins and ends, and where
+ * the contents of each container end: 16 bytes a value in one flat array, in the order of the text.
+ * A walk goes forward through the array and passes over a subtree by one number. Rejected: a tree
+ * of allocated values costs a hundred bytes for "0," and forgets how a number was written; with the
+ * spans of json.c alone every look-up is a pass over the text.
  *
- * No value is shorter than a byte, and whoever stands in a container has a bracket, comma or colon
- * before it. So half as many nodes as bytes are enough, and one for each level still open: the
- * array is allocated once and the pass never asks for room.
+ * A value is at least one byte, and a bracket, comma or colon stands before each value in a
+ * container. So half as many nodes as bytes are enough, and one for each level still open: the
+ * array is allocated once and never grows during the pass.
  *
- * What is wrong with a text that is none is mx_scan's to say, which reads the same grammar.
+ * For an invalid text mx_scan reports the error; it reads the same grammar.
  *
  * Few names of an object are compared pair by pair, by their hashes; many go into a table of
- * hashes, which is kept for the next object. Whoever chooses names can choose equal hashes: a table
- * in which too many places are looked at is given up, and the names are sorted. A hash with a key
- * would need chance, which this layer does not have.
+ * hashes, which is kept for the next object. A sender can choose names with equal hashes: when a
+ * search visits too many slots, the names are sorted instead. Rejected: a keyed hash; this layer
+ * has no random numbers.
  */
 #include "lib/json/tree.h"
 
@@ -332,7 +332,7 @@ static bool nodes_ready(struct mx_tree *tree, size_t bytes)
     return tree->nodes;
 }
 
-/* Why a text was not accepted. */
+/* Finds why a text was not accepted. */
 static enum mcpx_err refuse(struct mcpx_slice text, struct mcpx_fault *fault)
 {
     struct mcpx_fault found = {"text is too long", "", MX_TREE_BYTES};

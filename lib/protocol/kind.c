@@ -1,19 +1,17 @@
 /*
- * kind.c - what kinds, participants and topics may be called, and what a kind says by itself.
- * TYPE[:METHOD [:CONTEXT]] is split, and the first byte found that does not belong. A pattern is
- * a kind in which "*" is allowed everywhere, so both are read by one function; two readers would
- * drift apart, and what one of them accepts and the other cuts elsewhere is a hole in a grant.
+ * kind.c - the grammar of kinds and of the names of participants and topics. A parser splits
+ * TYPE[:METHOD[:CONTEXT]] and finds the first wrong byte. One function reads kinds and patterns: a
+ * pattern is a kind with "*" allowed everywhere. Rejected: two functions; a text that they split
+ * differently is a hole in a grant.
  *
- * Dot segments are looked for in the text as it stands, one layer of percent-encoding undone; the
- * context is never rewritten into a "clean" form, because the receiver will interpret the bytes it
- * gets and not ours.
+ * The search for dot segments undoes one layer of percent-encoding. The context is never rewritten
+ * into a "clean" form: the receiver interprets the bytes it gets, not ours.
  *
- * There is one list of control characters for ids, kinds, participants, topics and the search for
- * a CONTEXT, because a character that is refused in one and taken in another is a name that two
- * readers disagree about. A list of all characters that terminals hide was refused: some of them
- * stand in people's names and in emoji. Programs that show text know more of them
- * (tools/common/visible.c). The rules of names are those of header strings, so a name that passes
- * here can always be written into an envelope and read back.
+ * Ids, kinds, participants, topics and contexts share one list of control characters, so all
+ * readers agree about a name. Rejected: a list of all characters that terminals hide; people's
+ * names and emoji contain some. Programs that show text know more of them (tools/common/visible.c).
+ * The rules of names are those of header strings, so every valid name can be written into an
+ * envelope and read back.
  */
 #include <mcpx/envelope.h>
 
@@ -81,7 +79,7 @@ static bool is_dots(struct mcpx_slice segment)
            mcpx_slice_equal(segment, MCPX_SLICE(".."));
 }
 
-/* The reason why a segment is none, or NULL; `offset` counts from the segment's first byte. */
+/* Returns why a segment is invalid, or NULL; `offset` counts from the segment's first byte. */
 static const char *segment_fault(struct mcpx_slice segment, bool stars, size_t *offset)
 {
     *offset = 0;
@@ -238,7 +236,7 @@ static bool take_letter(struct mcpx_slice *rest, char letter)
     return len > 0;
 }
 
-/* `system` and `system:...` in any letter case: what the router signs its own envelopes with. */
+/* `system` and `system:...` in any letter case: senders of the router's own envelopes. */
 static bool is_router_name(struct mcpx_slice id)
 {
     for (const char *letter = "system"; *letter; letter++)

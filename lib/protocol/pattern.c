@@ -1,18 +1,17 @@
 /*
- * pattern.c - the structure of a capability pattern, the walk that says what it covers, and the
- * same as a regular expression. The walk compares component with component, so no "*" can reach
- * over a colon by accident; a glob over the whole text was refused because there the kind
- * "...:tools/call:evil/list" passes the grant "...:*" followed by "/list".
+ * pattern.c - the structure of a capability pattern, the walk that decides whether it covers a
+ * kind, and its regular expression. The walk compares component with component, so a "*" cannot
+ * match a colon by accident. Rejected: a glob over the whole text; the kind
+ * "...:tools/call:evil/list" would pass the grant "...:*" followed by "/list".
  *
  * In the expression every literal byte that is not a letter, digit or "_" gets a backslash
- * ("\Q..\E" was refused: a pattern may hold "\E"). A run of literal bytes between two stars is
- * looked for once and then kept, by an atomic group: the leftmost place leaves the most to those
- * behind it, so another try cannot succeed where the first did not, and nine stars cost what one
- * costs nine times instead of its ninth power. Looking still compares the run at each byte of the
- * kind, so a long run costs the product of both lengths. PCRE2 has no better way: a set with such
- * a pattern gets no program. A run at the end of a component is not looked for: the star takes
- * all of the component, at least as many bytes as the run has, and then the last of these have to
- * be the run. "[^:]*RUN" was refused: PCRE2 would try the run at each byte on the way back.
+ * (rejected: "\Q..\E"; a pattern may hold "\E"). An atomic group searches a run of literal bytes
+ * between two stars once. The leftmost place leaves the most to the runs behind it, so another try
+ * cannot succeed after the first failed. Nine stars cost nine times one star, not its ninth power.
+ * The search compares the run at each byte of the kind, so a long run costs the product of both
+ * lengths. PCRE2 has no better way: a set with such a pattern gets no program. A run at the end of
+ * a component needs no search: the star takes the whole component, and its last bytes must be the
+ * run. Rejected: "[^:]*RUN"; PCRE2 would try the run at each byte on the way back.
  */
 #include "lib/protocol/pattern.h"
 
@@ -72,8 +71,8 @@ bool mx_pattern_covers(const struct mx_pattern *pattern, const struct mcpx_kind 
 }
 
 /*
- * A "*" of the inner pattern is a byte like any other here, which only a "*" of the outer one
- * takes. That is exact: there are bytes that stand in neither, and what covers those covers all.
+ * A "*" of the inner pattern is an ordinary byte here; only a "*" of the outer one matches it. That
+ * is exact: some bytes stand in neither pattern, and a "*" that covers those covers all.
  */
 bool mx_pattern_contains(const struct mx_pattern *outer, const struct mx_pattern *inner,
                          bool denies)
@@ -162,7 +161,7 @@ enum mcpx_err mcpx_pattern_check(struct mcpx_slice pattern, struct mcpx_fault *f
     return mx_pattern_parse(pattern, &parsed, fault);
 }
 
-/* The types of the protocol whose kinds all have a method, and those whose kinds have none. */
+/* The types of the protocol: those with a method in every kind, and those without. */
 static const char *const with_method[] = {"mcp/request", "mcp/response", "mcp/proposal"};
 static const char *const without_method[] = {
     "mcp/reject",  "mcp/withdraw", "chat",       "chat/acknowledge", "admin/check",
@@ -177,7 +176,7 @@ static bool is_among(struct mcpx_slice type, const char *const *types, size_t co
     return i < count;
 }
 
-/* "chat:x" may be somebody's own kind; "mcp/withdraw:tools/call" is a mistake. */
+/* "chat:x" may be an application's kind; "mcp/withdraw:tools/call" is a mistake. */
 static bool wants_method_in_vain(const struct mcpx_kind *parts)
 {
     bool is_any = parts->method.text && !parts->context.text &&

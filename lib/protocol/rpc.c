@@ -1,15 +1,14 @@
 /*
- * rpc.c - a JSON-RPC message read as far as a grant depends on it. The router judges the kind of
- * an envelope and never opens its payload; so whoever acts on a payload has to make sure that it
- * is what its kind said, and that no other reader could find something else in it. Hence: names
- * are compared unescaped, a member that decides anything may stand only once, and beside it none
- * whose name differs from it by letter case only. Filling a tree and asking it would keep the last
- * of two members and never tell.
+ * rpc.c - a JSON-RPC message read as far as a grant depends on it. The router checks the kind of an
+ * envelope and never opens its payload. A receiver must check that the payload matches the kind and
+ * is not ambiguous JSON: names are compared unescaped; a decisive member stands once, without
+ * another that differs by letter case only. Rejected: filling a tree; of two equal members it keeps
+ * the last, without an error.
  *
- * One table says where in its params a method names what it is about. Grants are written against
- * it, so a row decides what a grant can tell apart; methods that are not listed have no context,
- * whatever their params hold. A second table has what else is read from params: a cancellation of
- * one request must not be one of another for who reads it elsewhere. Protocol: sections 2 and 9.
+ * One table maps a method to the member of params with its context. Grants depend on it: a row
+ * decides what a grant can tell apart. Methods not listed have no context, whatever their params
+ * hold. A second table lists the other decisive members: two readers of a cancellation must find
+ * the same request in it. Protocol: sections 2 and 9.
  */
 #include <mcpx/rpc.h>
 
@@ -65,7 +64,7 @@ const char *mcpx_rpc_context_member(struct mcpx_slice method)
     return NULL;
 }
 
-/* Members of params that decide something other than the context. */
+/* Decisive members of params other than the context. */
 static const struct {
     struct mcpx_slice method;
     const char *member;
@@ -107,7 +106,7 @@ static bool check_meta_of(struct mcpx_slice object, struct mcpx_fault *fault)
     return mx_ambiguous_find(object, &meta, 1, fault) && check_meta(meta.value, fault);
 }
 
-/* Of the rows of a method whose params.MEMBER is `ref`, the one its type asks for. */
+/* Reads `ref`: of the method's rows, the one with the type of `ref` names the inner member. */
 static bool find_inner(struct mcpx_slice method, struct mcpx_slice ref,
                        struct mcpx_slice *value, struct mcpx_fault *fault)
 {
@@ -124,10 +123,10 @@ static bool find_inner(struct mcpx_slice method, struct mcpx_slice ref,
 }
 
 /*
- * Checks the params of a method, and finds the value that its CONTEXT is taken from: any value,
- * or an absent slice when the method has no context, or its params hold none. False when a member
- * that decides stands twice, or beside one of another letter case, so that two readers could find
- * different ones: on the way to the context; in `others`; in `_meta`.
+ * Checks the params of a method, and finds the value of its CONTEXT: any value, or an absent slice
+ * when the method has no context, or its params hold none. False when a decisive member is
+ * ambiguous (stands twice, or beside one of another letter case): on the way to the context; in
+ * `others`; in `_meta`.
  */
 static bool read_params(struct mcpx_slice method, struct mcpx_slice params,
                         struct mcpx_slice *value, struct mcpx_fault *fault)
@@ -159,7 +158,7 @@ static const struct mcpx_slice absent;
 /* The shortest kind a method stands in: "mcp/request:METHOD". */
 enum { TYPE_LEN = sizeof "mcp/request:" - 1 };
 
-/* The members that say what a message is. */
+/* The members that tell requests, notifications and responses apart. */
 enum field { JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR, FIELDS };
 
 static bool is_integer(struct mcpx_slice value)
@@ -227,7 +226,7 @@ static enum mcpx_rpc_form form_of(const struct mx_ambiguous fields[FIELDS])
     return fields[JSONRPC].value.text ? MCPX_RPC_NOTIFICATION : MCPX_RPC_BODY;
 }
 
-/* Unescapes a string into `room` bytes; absent when it is none, or too long for them. */
+/* Unescapes a string into `room` bytes; absent when it is not a string, or too long. */
 static struct mcpx_slice unescape(struct mcpx_slice value, char *out, size_t room)
 {
     struct mx_inside inside;
