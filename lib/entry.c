@@ -1,7 +1,7 @@
 /*
- * entry.c - where a program of x86-64 begins. The kernel and ld.so jump to it, so it has to be
- * marked as the target of an indirect jump; the C library's _start is not, everywhere. All
- * registers and the stack are _start's to read.
+ * entry.c - the entry point of a program on x86-64. The kernel and ld.so jump to it, so it must be
+ * marked as the target of an indirect jump; some C libraries do not mark their _start. _start reads
+ * all registers and the stack, so they stay untouched.
  */
 __asm__(".text\n"
         ".globl mcpx_entry\n"

@@ -1,6 +1,6 @@
 /*
- * ambiguous.h - finds the members of an object that somebody decides by. Some readers ignore letter
- * case, so names are compared that way, too: no other reader can find other members.
+ * ambiguous.h - finds the decisive members of an object. Some readers ignore letter case, so names
+ * are compared that way, too: no other reader can find other members.
  */
 #ifndef MX_AMBIGUOUS_H
 #define MX_AMBIGUOUS_H
@@ -12,7 +12,7 @@
 
 /**
  *   UNLIKE   no reader takes the one for the other
- *   LIKE     some readers do, others do not: whoever decides by the name has to refuse it
+ *   LIKE     some readers do, others do not: a decisive name like that must be refused
  *   SAME     the same name
  */
 enum mx_likeness { MX_UNLIKE, MX_LIKE, MX_SAME };
@@ -30,7 +30,7 @@ enum mx_likeness { MX_UNLIKE, MX_LIKE, MX_SAME };
  */
 enum mx_likeness mx_fold_compare(struct mcpx_slice raw, const char *name);
 
-/** A member that decides. */
+/** A decisive member. */
 struct mx_ambiguous {
     const char *name;        /* ASCII, not empty */
     struct mcpx_slice value; /* filled: its value, or an absent slice */
@@ -53,12 +53,11 @@ bool mx_ambiguous_find(struct mcpx_slice object, struct mx_ambiguous *members, s
 enum mcpx_err mx_error_named(struct mcpx_slice string);
 
 /*
- * Why a text is not JSON, in words that may be shown.
+ * Why a text is not JSON, without any of its bytes.
  */
 
 /**
- * What jansson says of a fault, without the text around it, which jansson quotes and which may be a
- * secret.
+ * jansson's error message without the quoted input, since that may be a secret.
  *
  * text   of a json_error_t, lent
  */

@@ -1,6 +1,5 @@
 /*
- * escape.h - one escape of a well-formed JSON string, decoded, and strings compared as what they
- * stand for.
+ * escape.h - one escape of a well-formed JSON string, decoded, and strings compared unescaped.
  */
 #ifndef MX_ESCAPE_H
 #define MX_ESCAPE_H
@@ -8,16 +7,16 @@
 #include <mcpx/base.h>
 #include <mcpx/text.h>
 
-/** What stands between the quotes of a string, still escaped. */
+/** The bytes between the quotes of a string, still escaped. */
 static inline struct mcpx_slice mx_inside_of(struct mcpx_slice string)
 {
     return (struct mcpx_slice){string.text + 1, string.len - 2};
 }
 
-/** What an escape stands for. */
+/** A decoded escape. */
 struct mx_escape {
-    /* `bytes`, `len`: 1..4 bytes of UTF-8; for half a surrogate pair the three bytes that the
-     * same bit pattern would give, so that two different halves stay different. */
+    /* `bytes`, `len`: 1..4 bytes of UTF-8; for half a surrogate pair three bytes of the same bit
+     * pattern, so two different halves stay different. */
     char bytes[4];
     size_t len;
     size_t raw_len; /* bytes of the escape itself: 2, 6, or 12 for a pair */
@@ -25,8 +24,8 @@ struct mx_escape {
 };
 
 /**
- * Decodes the escape whose backslash is raw.text[at]. `raw` is the inside of a string that
- * mx_scan accepted. RFC 8259 section 7.
+ * Decodes the escape at raw.text[at], a backslash. `raw` is the inside of a string that mx_scan
+ * accepted. RFC 8259 section 7.
  */
 void mx_escape_decode(struct mcpx_slice raw, size_t at, struct mx_escape *out);
 
@@ -37,8 +36,8 @@ void mx_escape_decode(struct mcpx_slice raw, size_t at, struct mx_escape *out);
  * out   room for raw.len bytes
  * len   filled with the bytes written
  *
- * Returns false when an escape stands for half a surrogate pair, which U+FFFD is then written
- * for; true otherwise. U+0000 becomes a NUL byte.
+ * Returns false when an escape stands for half a surrogate pair, written as U+FFFD; true otherwise.
+ * U+0000 becomes a NUL byte.
  */
 bool mx_unescape(struct mcpx_slice raw, char *out, size_t *len);
 
@@ -67,7 +66,7 @@ int mx_inside_compare(struct mcpx_slice a, struct mcpx_slice b);
 
 /* ---- is it UTF-8 (RFC 3629)? One sequence, or a whole text. ---- */
 
-/** Cuts a byte order mark off, with which some editors begin a file. */
+/** Cuts off a byte order mark; some editors write one at the start of a file. */
 static inline void mx_utf8_skip_mark(struct mcpx_text *text)
 {
     if (!text->failed && text->len >= 3 && memcmp(text->text, "\xef\xbb\xbf", 3) == 0)
@@ -82,8 +81,8 @@ static inline void mx_utf8_skip_mark(struct mcpx_text *text)
 bool mx_utf8_is_valid(struct mcpx_slice text, size_t *offset);
 
 /**
- * The length, 1..4, of the UTF-8 sequence that begins at `at`, which is before `end`; 0 when
- * none does: overlong forms, surrogates, code points beyond U+10FFFF and cut sequences are none.
+ * The length, 1..4, of the UTF-8 sequence at `at`, a place before `end`; 0 when it is invalid: an
+ * overlong form, a surrogate, a code point beyond U+10FFFF or a cut sequence.
  */
 static inline size_t mx_utf8_sequence(const unsigned char *at, const unsigned char *end)
 {

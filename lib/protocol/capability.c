@@ -5,30 +5,27 @@
  *
  * anchored at both ends. A grant with conditions ends in a callout that carries its index; PCRE2
  * calls back when such a grant covers the kind, and goes on to the next when its conditions do
- * not hold, so conditions cost nothing until they matter. Whatever is not a plain match, every
- * limit included, is a no. The program runs on the 32 KiB of the C stack that PCRE2 takes for it:
- * our expressions keep a few words there for each open group, of which there are three, and a stack
- * per set would be most of what a set costs.
+ * not hold, so conditions cost nothing until they matter. Anything but a match, every limit
+ * included, is a refusal. The program runs on the 32 KiB of the C stack that PCRE2 provides: our
+ * expressions keep a few words there for each of three open groups. Rejected: a stack per set; it
+ * would be most of the memory of a set.
  *
- * A set is asked pattern by pattern where the program would look too slowly for one of
- * them, where it would be too long (PCRE2 links are 16 bits wide), and where there is no JIT,
- * because PCRE2's interpreter is slower than that even for ordinary patterns, and a hundred times
- * for the worst. So is a dotted context, if a grant has a "*" among other bytes of its own: rule 6
- * would take a second program. A program for every few hundred patterns was refused: kinds repeat,
- * and their verdicts are remembered.
+ * A walk asks pattern by pattern when the program would be too slow for one of them or too long
+ * (PCRE2 links are 16 bits wide), and without JIT: PCRE2's interpreter is slower than the walk for
+ * ordinary patterns, a hundred times for the worst. The walk also decides a dotted context, if a
+ * grant's context has a "*" among other bytes: rule 6 would take a second program. Rejected: a
+ * program for every few hundred patterns; kinds repeat, and their verdicts are remembered.
  *
- * What that walk costs is bounded by the patterns' number times the kind's length.
+ * The cost of the walk is at most the number of patterns times the kind's length.
  *
- * Verdicts are remembered in one table of 512, 64 KiB, for each thread that decides, whatever
- * number of sets there is: kinds repeat, those who send are few at any moment, and a router may
- * hold ten thousand sets, of which a table each would cost more than all the rest of them. It is
- * never cleared: an owner's number is never given twice, so what a freed set left behind answers
- * to nobody.
+ * Each thread remembers 512 verdicts, 64 KiB, for all sets together: kinds repeat, and few
+ * participants send at any moment. Rejected: a table per set; a router may hold ten thousand sets,
+ * and the tables would cost more than the sets. The table is never cleared: an owner's number is
+ * never given twice, so no other set finds the verdicts of a freed one.
  *
  * An explanation has the same verdict; the reasons come from a walk over the single patterns.
- * Programs of their own for every pattern would say the same (the tests compare both ways) at a
- * hundred times the cost of making a set, for the sake of refusals that most participants never
- * meet.
+ * Rejected: a program for every pattern; it gives the same reasons (the tests compare both) at a
+ * hundred times the cost of making a set, and refusals are rare.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -80,8 +77,8 @@ static struct mcpx_slice denied_by(const struct mcpx_capset *set, const struct m
     return (struct mcpx_slice){NULL, 0};
 }
 
-/* The first grant that covers the kind and whose conditions hold, denials apart; or absent.
- * Sets `depends` as a match does. */
+/* The first grant that covers the kind with its conditions met, denials apart; or absent. Sets
+ * `depends` as a match does. */
 static struct mcpx_slice granted_by(struct mcpx_capset *set,
                                     const struct mcpx_question *question)
 {
@@ -152,7 +149,7 @@ struct mx_matcher {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_code *code; /* NULL: the patterns are asked one by one instead */
-    /* Some grant does not cover dotted contexts, of which the program knows nothing. */
+    /* Some grant does not cover dotted contexts; the program cannot check that. */
     bool rule6;
 };
 
@@ -181,7 +178,7 @@ static void write_program(struct mcpx_text *text, const struct mcpx_capset *set)
     mcpx_text_puts(text, ")");
 }
 
-/* Compiles the program, unless that fails for want of anything but memory. */
+/* Compiles the program. Leaves `code` NULL on any failure; an error only when memory runs out. */
 static enum mcpx_err compile(struct mx_matcher *matcher, struct mcpx_slice text)
 {
     pcre2_compile_context *context = pcre2_compile_context_create(matcher->memory);
@@ -201,7 +198,7 @@ static enum mcpx_err compile(struct mx_matcher *matcher, struct mcpx_slice text)
     return MCPX_OK;
 }
 
-/* Gives the set a program, if it is one for which that is worth while. */
+/* Compiles the set's program, unless a walk is cheaper or there is nothing to allow. */
 static enum mcpx_err build(struct mx_matcher *matcher, const struct mcpx_capset *set)
 {
     mx_scoped_text text = {0};
@@ -244,7 +241,7 @@ static uint32_t match_limit(const struct mcpx_capset *set)
     return 100000 + stars * 2 * MCPX_KIND_MAX;
 }
 
-/* PCRE2 gets its memory from here, so that a test which lets allocations fail reaches it. */
+/* PCRE2 gets its memory from here, so tests can let its allocations fail. */
 static void *take_memory(PCRE2_SIZE size, void *context)
 {
     (void)context;
@@ -341,7 +338,7 @@ bool mcpx_capset_allows(struct mcpx_capset *set, const struct mcpx_question *que
 
 /* ---- why ---- */
 
-/* What a decision lends. Not in the set: there are thousands of sets, and one reader at a time. */
+/* Texts lent by a decision. Not in the set: there are thousands of sets, one reader at a time. */
 static _Thread_local char would_allow[MCPX_KIND_MAX];
 static _Thread_local char alternative[MCPX_KIND_MAX];
 
@@ -356,7 +353,7 @@ const char *mcpx_refusal_wire(enum mcpx_refusal refusal)
 
 /*
  * The first grant that would allow a refused kind but for its target, else but for its expiry.
- * Those without conditions, or whose conditions hold, cannot be the reason and cost no walk.
+ * Grants without conditions, or with conditions met, cannot be the reason and cost no walk.
  */
 static void find_missed(const struct mcpx_capset *set, const struct mcpx_question *question,
                         struct mcpx_decision *out)

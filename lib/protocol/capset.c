@@ -1,7 +1,7 @@
 /*
- * capset.c - keeps a grant set: copies what it was given into one block, counts who holds it. One
- * block instead of an allocation per pattern, because sets are made while a participant waits to
- * be let in, and because one allocation has one way to fail.
+ * capset.c - keeps a grant set: copies grants and denials into one block, counts its holders.
+ * Rejected: an allocation per pattern; sets are made while a participant waits to join, and one
+ * allocation has one way to fail.
  */
 #include "lib/protocol/capset.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* What a set is made of, as given to mcpx_capset_new. */
+/* The parts of a set, as given to mcpx_capset_new. */
 struct source {
     const struct mcpx_grant *grants;
     size_t grant_count;
@@ -18,7 +18,7 @@ struct source {
     size_t deny_count;
 };
 
-/* How much of everything the block has to hold. */
+/* How much of everything the block must hold. */
 struct needs {
     size_t patterns;
     size_t pattern_bytes;

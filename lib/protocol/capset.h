@@ -1,6 +1,6 @@
 /*
- * capset.h - the inside of a grant set, shared by those who keep, match and explain it; verdicts on
- * kinds, remembered for all sets of a thread together.
+ * capset.h - the inside of a grant set, shared by the code that keeps, matches and explains it;
+ * verdicts on kinds, remembered for all sets of a thread together.
  */
 #ifndef MX_CAPSET_H
 #define MX_CAPSET_H
@@ -57,7 +57,7 @@ static inline bool mx_grant_holds(const struct mcpx_grant *grant, int64_t wall_m
 /** Have both the same addressees, in the same order? */
 bool mx_grant_to_equals(const struct mcpx_grant *one, const struct mcpx_grant *other);
 
-/** May whoever has `outer` address all that `inner` names? One that names none is for everybody. */
+/** May a holder of `outer` address all that `inner` names? None named: everybody. */
 bool mx_grant_to_covers(const struct mcpx_grant *outer, const struct mcpx_grant *inner);
 
 /** Do both grant the same, to the same addressees, until the same instant? */
@@ -90,13 +90,13 @@ struct mx_decisions_slot {
     char text[MX_DECISIONS_TEXT_MAX];
 };
 
-/** A number that no other owner in this process has had or will have; not 0. Any thread. */
+/** A number never given to another owner in this process; not 0. Any thread. */
 uint64_t mx_decisions_owner(void);
 
 /**
  * The calling thread's place for this text; NULL when the text is too long to be remembered.
- * What else falls on the same place is forgotten when something is kept there, no more: neither
- * a sender's choice of kinds nor chance can make one verdict pass for another.
+ * A new verdict replaces the one in its place; neither a sender's choice of kinds nor chance can
+ * make one verdict pass for another.
  */
 struct mx_decisions_slot *mx_decisions_slot(uint64_t owner, struct mcpx_slice text);
 

@@ -1,10 +1,9 @@
 /*
- * envelope.c - from a text to an envelope, in the order of checks that protocol section 1 fixes:
- * each step runs over all members before the next begins, because the first failing step is what
- * the sender is told. What is asked of a header member is a row of one table, its sentences beside
- * it. Strings stay slices of the text; only escaped ones are written out, into a scratch that is
- * made large enough before the first of them is. The payload's extent is all that is ever known of
- * it.
+ * envelope.c - from a text to an envelope, with the checks in the order of protocol section 1: each
+ * step runs over all members before the next begins, because the sender is told the first failing
+ * step. One table has a row per header member: its requirements and error texts. Strings stay
+ * slices of the text; only escaped ones are written out, into a scratch allocated once before. Of
+ * the payload only the extent is known.
  */
 #include <mcpx/envelope.h>
 
@@ -16,7 +15,7 @@
 
 /* ---- the members of a header ---- */
 
-/* In the order in which protocol section 1 lists them, which is the order of checks. */
+/* In the order of protocol section 1: the order of checks. */
 enum field {
     FIELD_PROTOCOL,
     FIELD_ID,
@@ -32,8 +31,8 @@ enum field {
 struct rule {
     struct mcpx_slice name;
     enum mcpx_json_type type; /* what its value must be */
-    const char *missing;      /* what to say when it is absent; NULL when it may be */
-    const char *wrong;        /* what to say when its value is of another type */
+    const char *missing;      /* error when it is absent; NULL: optional */
+    const char *wrong;        /* error when its value is of another type */
 };
 
 static const char control_character[] = "control character in a header string";
@@ -65,7 +64,7 @@ static const struct rule rules[FIELD_COUNT] = {
                        "expected an object"},
 };
 
-/* The only field that a name of this length, beginning so, can be. */
+/* The only possible field for a name of this length and beginning. */
 static enum field candidate(struct mcpx_slice name)
 {
     switch (name.len) {
@@ -113,7 +112,7 @@ static enum field field_like(const struct mx_member *member)
     return field;
 }
 
-/* Nearly always: nothing but ASCII, and nothing that would have to be looked at. */
+/* True for most texts: ASCII alone, without a byte that needs a check. */
 static bool is_simple(const struct mx_member *member, struct mcpx_slice raw)
 {
     const unsigned char *begin = (const unsigned char *)raw.text;
@@ -136,9 +135,9 @@ static size_t find_control(struct mcpx_slice raw)
 }
 
 /*
- * What is wrong with a string, or an array of strings (between them nothing is a backslash or a
+ * Finds the error of a string or an array of strings (between them stands no backslash, and no
  * control character but white space): a control character, escaped or not, or half a surrogate
- * pair. NULL, or a sentence and its place in the inside of the value. Protocol: section 1.
+ * pair. Returns NULL, or a sentence and its place in the inside of the value. Protocol: section 1.
  */
 static const char *find_unfit(const struct mx_member *member, size_t *offset)
 {
@@ -187,7 +186,7 @@ void mcpx_envelope_fini(struct mcpx_envelope *envelope)
     memset(envelope, 0, sizeof *envelope);
 }
 
-/* Refuses the text because of what stands at `where`, which lies in it; FIELD_COUNT: no field. */
+/* Refuses the text for an error at `where`, a place in the text; FIELD_COUNT: no field. */
 static enum mcpx_err refuse_envelope(struct reading *reading, enum field field,
                                      const char *where, const char *reason)
 {

@@ -1,6 +1,6 @@
 /*
- * grammar.h - the one grammar of kinds and of capability patterns, and the characters that no
- * name may hold, because they change how a screen shows it.
+ * grammar.h - the one grammar of kinds and of capability patterns, and control characters: names
+ * cannot hold them, because they change how a screen shows a name.
  */
 #ifndef MX_GRAMMAR_H
 #define MX_GRAMMAR_H
@@ -22,12 +22,11 @@ bool mx_grammar_split(struct mcpx_slice text, bool stars, struct mcpx_kind *out,
 
 /**
  * Finds the first control character of a text, in the sense of protocol section 1: C0, DEL, C1
- * (U+0080 to U+009F), what turns the direction of text (U+061C, U+200E, U+200F, U+202A to U+202E,
- * U+2066 to U+2069), what breaks lines (U+2028, U+2029) and what is not seen and joins nothing
- * (U+200B, U+2060 to U+206F, U+FEFF). The joiners of scripts and emoji (U+200C, U+200D) and
- * variation selectors are none.
+ * (U+0080 to U+009F), marks of text direction (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
+ * U+2069), line separators (U+2028, U+2029) and invisible characters (U+200B, U+2060 to U+206F,
+ * U+FEFF). The joiners of scripts and emoji (U+200C, U+200D) and variation selectors are allowed.
  *
- * text   bytes that are no UTF-8 are no control characters
+ * text   invalid UTF-8 does not count as a control character
  *
  * Returns its offset; text.len when there is none.
  */

@@ -32,8 +32,8 @@ enum mcpx_err mx_pattern_parse(struct mcpx_slice text, struct mx_pattern *out,
                                struct mcpx_fault *fault);
 
 /**
- * Does the pattern cover the kind? Component by component, without PCRE2; used where no program
- * of its own is worth compiling. Agrees with the programs of capability.c. Takes steps in
+ * Does the pattern cover the kind? Component by component, without PCRE2; used where compiling a
+ * program is not worth the cost. Agrees with the programs of capability.c. Takes steps in
  * proportion to the length of the kind, whatever the pattern is.
  *
  * dotted   the context has a dot segment and the pattern is a grant, so rule 6 applies
@@ -50,8 +50,8 @@ bool mx_pattern_contains(const struct mx_pattern *outer, const struct mx_pattern
                          bool denies);
 
 /**
- * May there be a kind that both cover? False only where it is certain that there is none: what
- * stands between two "*" is not compared.
+ * May there be a kind that both cover? False only when there is certainly none: the bytes between
+ * two "*" are not compared.
  */
 bool mx_pattern_may_meet(const struct mx_pattern *one, const struct mx_pattern *other);
 
