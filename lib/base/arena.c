@@ -1,7 +1,7 @@
 /*
  * arena.c - blocks that double in size, each used from its beginning. A compiled schema is some
- * hundred pieces that live and die together, an evaluation a few that die in reverse order; one
- * allocation for each would cost more than all the rest.
+ * hundred pieces freed together, an evaluation a few freed in reverse order; an allocation for each
+ * would cost more than all the rest.
  */
 #include "lib/base/arena.h"
 

@@ -1,5 +1,5 @@
 /*
- * arena.h - memory that is taken piece by piece and given back all at once, or back to a mark.
+ * arena.h - memory taken piece by piece and freed all at once, or back to a mark.
  */
 #ifndef MX_ARENA_H
 #define MX_ARENA_H
@@ -32,13 +32,13 @@ void mx_arena_fini(struct mx_arena *arena);
  */
 void *mx_arena_take(struct mx_arena *arena, size_t bytes);
 
-/** Takes a copy of a slice; its text is NULL when there is no memory. */
+/** Takes a copy of a slice; its text is NULL when memory runs out. */
 struct mcpx_slice mx_arena_copy(struct mx_arena *arena, struct mcpx_slice text);
 
 /** Marks a point to go back to. */
 struct mx_arena_mark mx_arena_mark(const struct mx_arena *arena);
 
-/** Forgets what was taken since. Keeps the first block for what comes. */
+/** Frees all pieces taken since. Keeps the first block for later ones. */
 void mx_arena_release(struct mx_arena *arena, struct mx_arena_mark mark);
 
 #endif

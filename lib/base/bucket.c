@@ -9,7 +9,7 @@
 /* A token flows in `unit` steps, one per millisecond and token of the rate per minute. */
 static const uint64_t unit = 60000;
 
-/* After so long every bucket is full: what it can owe at most is a minute's worth and a burst. */
+/* After so long every bucket is full: it owes at most a minute's worth and a burst. */
 static const int64_t longest_ms = 600000;
 
 static uint64_t spent_now(const struct mx_bucket *cell, struct mx_rate rate, int64_t now_ms)

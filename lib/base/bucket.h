@@ -10,21 +10,21 @@
 enum { MX_BUCKET_CELLS = 4096, MX_BUCKET_ROWS = 2 };
 
 /**
- * What may be spent: so much flows in per minute, and at most `burst` is there at once.
- * Both below 2^44; per_minute 0 = no limit.
+ * A rate limit: `per_minute` tokens flow in, and a bucket holds at most `burst` of them. Both below
+ * 2^44; per_minute 0 = no limit.
  */
 struct mx_rate {
     uint64_t per_minute;
     uint64_t burst;
 };
 
-/** What is missing from a full bucket, in 60,000ths, at an instant. Zeroed is full. */
+/** The tokens missing from a full bucket, in 60,000ths, at an instant. Zeroed is full. */
 struct mx_bucket {
     uint64_t spent;
     int64_t at_ms;
 };
 
-/** Spends `cost`, however much is there; never more than a minute's worth is owed beyond. */
+/** Spends `cost`, however much is there; the debt is at most a minute's worth. */
 void mx_bucket_spend(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
                      int64_t now_ms);
 
@@ -44,10 +44,10 @@ int64_t mx_bucket_wait_ms(const struct mx_bucket *cell, struct mx_rate rate, uin
 uint64_t mx_bucket_left(const struct mx_bucket *cell, struct mx_rate rate, int64_t now_ms);
 
 /**
- * Buckets for names. Nothing is ever evicted, so nobody can make it forget what anybody has spent:
- * a name has a cell in each row, chosen by a secret key, and has spent what the fuller of its
- * buckets says. Names that share a cell are told apart by the other row. Zeroed but for `key` it
- * is ready.
+ * Buckets for names. A name has a cell in each row, chosen by a secret key, and the fuller of its
+ * buckets counts. Nothing is evicted, so an attacker cannot make the table forget a name's
+ * spending. Names that share a cell are told apart by the other row. Zeroed but for `key` it is
+ * ready.
  */
 struct mx_buckets {
     struct mx_map_key key;

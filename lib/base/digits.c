@@ -1,10 +1,10 @@
 /*
- * digits.c - strtol was refused: it takes blanks, signs and what follows the digits, and needs a
- * text that ends with a zero.
+ * digits.c - decimal numbers. Rejected: strtol; it accepts blanks, signs and bytes after the
+ * digits, and needs a text with a NUL at its end.
  */
 #include "lib/base/digits.h"
 
-enum { DIGITS_MAX = 18 }; /* what no 64 bits overflow at */
+enum { DIGITS_MAX = 18 }; /* always fit into 64 bits */
 
 bool mx_decimal_clamp(struct mcpx_slice text, uint64_t max, uint64_t *out)
 {
@@ -68,8 +68,8 @@ struct mcpx_slice mx_trim(struct mcpx_slice text, const char *blanks)
     return text;
 }
 
-/* ---- base64url. OpenSSL's decoder was refused, because it accepts white space, needs padding and
- * ignores unused bits ---- */
+/* ---- base64url. Rejected: OpenSSL's decoder; it accepts white space, needs padding and ignores
+ * unused bits ---- */
 
 static const char alphabet[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

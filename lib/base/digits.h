@@ -1,7 +1,6 @@
 /*
  * digits.h - whole numbers in decimal digits, as headers, query strings and payloads have them;
- * percent-encoding, RFC 3986, section 2; base64url; the blanks around all that, and where it is
- * cut.
+ * percent-encoding, RFC 3986, section 2; base64url; blanks around them, and cutting texts.
  */
 #ifndef MX_DIGITS_H
 #define MX_DIGITS_H
@@ -17,7 +16,7 @@ bool mx_decimal_read(struct mcpx_slice text, uint64_t max, uint64_t *out);
 
 /**
  * Reads any number of digits and nothing else. A number above `max` counts as `max`: for limits and
- * pauses, where a number that is too large must not look like none.
+ * pauses, because too large a number must not look like none.
  */
 bool mx_decimal_clamp(struct mcpx_slice text, uint64_t max, uint64_t *out);
 
@@ -39,7 +38,8 @@ static inline int mx_lower(int byte)
     return byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
 }
 
-/** True for what stands in any part of a URI as it is: letters, digits, "-", ".", "_", "~". */
+/** True for characters that need no escape in any part of a URI: letters, digits, "-", ".", "_",
+ * "~". */
 static inline bool mx_percent_is_unreserved(char byte)
 {
     return mx_is_letter(byte) || mx_is_digit(byte) || byte == '-' || byte == '.' ||
@@ -57,8 +57,8 @@ static inline int mx_hex_digit(char byte)
 }
 
 /**
- * Reads the first byte of a text that is not empty: the one that an escape stands for, or else
- * itself. Returns how many bytes stand for it: 3 for an escape, 1 otherwise.
+ * Reads the first byte of a nonempty text, percent-decoded if it is an escape. Returns the number
+ * of bytes read: 3 for an escape, 1 otherwise.
  */
 static inline size_t mx_percent_read(struct mcpx_slice text, char *byte)
 {
@@ -78,13 +78,13 @@ void mx_percent_decode(struct mcpx_text *out, struct mcpx_slice text);
 /** A text without any of these bytes around it. */
 struct mcpx_slice mx_trim(struct mcpx_slice text, const char *blanks);
 
-/** What stands behind the first `len` bytes of a text. */
+/** The text behind its first `len` bytes. */
 static inline struct mcpx_slice mx_behind(struct mcpx_slice text, size_t len)
 {
     return (struct mcpx_slice){text.text + len, text.len - len};
 }
 
-/** Cuts off what stands before the next `byte`, and that; without one all, and `rest` is absent. */
+/** Cuts off all before the next `byte`, and that byte; without one all, and `rest` is absent. */
 static inline struct mcpx_slice mx_cut_at(struct mcpx_slice *rest, char byte)
 {
     struct mcpx_slice whole = *rest;
@@ -107,7 +107,7 @@ static inline bool mx_same_word(struct mcpx_slice text, const char *word)
     return i == text.len;
 }
 
-/** Appends `len` bytes as base64url, without padding: what JWTs and tickets are in. RFC 4648,
+/** Appends `len` bytes as base64url, without padding: the encoding of JWTs and tickets. RFC 4648,
  * section 5. */
 void mx_base64url_encode(const unsigned char *bytes, size_t len, struct mcpx_text *out);
 

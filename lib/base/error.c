@@ -1,6 +1,6 @@
 /*
- * error.c - looks up rows of the error table, which error.h has. The other functions of base.h are
- * here as well.
+ * error.c - looks up rows of the error table in error.h. The other functions of base.h are here as
+ * well.
  */
 #include <mcpx/error.h>
 

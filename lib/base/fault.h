@@ -1,5 +1,5 @@
 /*
- * fault.h - fills what a caller may want to know of a fault.
+ * fault.h - fills a struct mcpx_fault.
  */
 #ifndef MX_FAULT_H
 #define MX_FAULT_H
@@ -8,7 +8,7 @@
 #include <mcpx/error.h>
 
 /**
- * Says what is wrong with an input; `reason` and `field` are static. `fault` may be NULL. Returns
+ * Notes the error of an input; `reason` and `field` are static. `fault` may be NULL. Returns
  * MCPX_EINVALID.
  */
 static inline enum mcpx_err mx_fault_set(struct mcpx_fault *fault, const char *reason,

@@ -14,7 +14,7 @@ enum { MX_CLASSES_MAX = 12 };
 struct mx_classes {
     unsigned bounds[MX_CLASSES_MAX];
     size_t count;
-    uint64_t of_second; /* how many units a second has; 0 = the values are no times */
+    uint64_t of_second; /* units per second; 0 = the values are not times */
 };
 
 /** How many fell into each class, and the sum of all. */

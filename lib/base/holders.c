@@ -1,6 +1,6 @@
 /*
- * holders.c - a map finds an owner, a heap knows the largest. Rejected: a list of owners that is
- * searched for the largest; whoever makes many small holders would make each search long.
+ * holders.c - a map finds an owner, a heap knows the largest. Rejected: searching a list for the
+ * largest; an attacker with many small holders would make each search long.
  */
 #include "lib/base/holders.h"
 

@@ -1,9 +1,9 @@
 /*
- * holders.h - who holds how much of one thing: the two rules by which everything is shared.
+ * holders.h - how much of one resource each owner holds, and the two limits for sharing it.
  *
- * The cap is what one owner may hold, whatever others do. The total is what all may hold together:
- * when it is reached, the largest holder gives way. What may be spent in a time instead of held has
- * buckets (bucket.h). An owner is a participant or, before that is known, a network address.
+ * The cap limits each owner, whatever others do. The total limits all together: when it is reached,
+ * the largest holder gives way. Rates have buckets instead (bucket.h). An owner is a participant
+ * or, before that is known, a network address.
  */
 #ifndef MX_HOLDERS_H
 #define MX_HOLDERS_H
@@ -12,7 +12,7 @@
 
 struct mx_holder;
 
-/** The answer to an owner's wish for more. */
+/** The answer to an owner's request for more. */
 enum mx_sharing {
     MX_SHARING_FITS,
     MX_SHARING_OVER_CAP,   /* refuse the owner's own request */
@@ -23,12 +23,12 @@ enum mx_sharing {
  * A table of owners. Zeroed but for the first three members it is empty; free it by
  * mx_holders_fini. Each call takes steps in proportion to the logarithm of the owners, at most.
  *
- * count        owners who hold something
+ * count        owners that hold something
  */
 struct mx_holders {
-    struct mx_map_key key; /* secret: nobody can choose names that collide */
+    struct mx_map_key key; /* secret: attackers cannot choose colliding names */
     uint64_t cap, total;   /* amounts; 0 = no bound */
-    uint64_t held;         /* what all hold together */
+    uint64_t held;         /* the sum of all amounts */
     size_t count, room;
     struct mx_holder **largest_first; /* a heap: the largest holder stands at 0 */
     struct mx_map by_owner;
@@ -50,10 +50,10 @@ bool mx_holders_add(struct mx_holders *holders, struct mcpx_slice owner, uint64_
 /** The owner holds so much less, and at least nothing. Harmless when it holds nothing. */
 void mx_holders_remove(struct mx_holders *holders, struct mcpx_slice owner, uint64_t amount);
 
-/** What the owner holds. */
+/** The owner's amount. */
 uint64_t mx_holders_held(const struct mx_holders *holders, struct mcpx_slice owner);
 
-/** Who holds most, lent until the next change; empty when nothing is held. */
+/** The largest holder's name, lent until the next change; empty when nothing is held. */
 struct mcpx_slice mx_holders_largest(const struct mx_holders *holders);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * ident.c - UUIDs and RFC 3339 dates. Dates are computed here, by days in eras of 400 years that
- * begin in March. gmtime() was refused: it shares state with every other caller in the process and
+ * begin in March. Rejected: gmtime(); it shares state with every other caller in the process and
  * has no bounds.
  */
 #include "lib/base/ident.h"

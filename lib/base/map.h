@@ -1,12 +1,12 @@
 /*
- * map.h - from a keyed hash to a number: which serial has this id, which topic this name?
+ * map.h - a hash table from keyed hashes to numbers: ids to serials, names to topics.
  */
 #ifndef MX_MAP_H
 #define MX_MAP_H
 
 #include <mcpx/base.h>
 
-/** The key of a hash: 16 random bytes, so that nobody can choose names that collide. */
+/** The key of a hash: 16 random bytes, so attackers cannot choose colliding names. */
 struct mx_map_key {
     uint64_t words[2];
 };
@@ -51,8 +51,8 @@ void mx_map_put(struct mx_map *map, uint64_t hash, uint64_t value);
 uint64_t mx_map_next(const struct mx_map *map, uint64_t hash, size_t *at);
 
 /**
- * Finds an object in a map whose values are addresses of objects: the one whose slice at `offset`
- * equals `name`. NULL when there is none.
+ * Finds an object by its name, the slice at `offset`, in a map with addresses of objects as values.
+ * NULL when there is none.
  */
 void *mx_map_find(const struct mx_map *map, uint64_t hash, size_t offset,
                   struct mcpx_slice name);

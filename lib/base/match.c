@@ -1,12 +1,11 @@
 /*
  * match.c - a pattern is matched in one pass: each piece between two stars is taken at the first
- * place behind the piece before. Backtracking was refused: a pattern of two thousand bytes would
- * cost a million steps.
+ * place behind the piece before. Rejected: backtracking; a pattern of two thousand bytes would cost
+ * a million steps.
  *
  * Typing errors are counted by the usual edit distance, but a star stands for any letters at no
- * cost. The whole table of distances is kept, because walking back through it gives the name that
- * was meant: "tols*" becomes "tools*". Counting common letters was refused: it takes "say" for
- * "always".
+ * cost. The whole table of distances is kept, because walking back through it gives the intended
+ * name: "tols*" becomes "tools*". Rejected: counting common letters; it takes "say" for "always".
  */
 #define _GNU_SOURCE /* memmem */
 #include "lib/base/match.h"
@@ -74,14 +73,14 @@ static bool is_star(const struct mx_typo *typo, size_t i)
     return typo->costs->star && typo->word.text[i - 1] == typo->costs->star;
 }
 
-/* What a byte costs that is too many, or missing. */
+/* The cost of an extra or missing byte. */
 static size_t cost_of(const struct mx_typo *typo, char byte)
 {
     return typo->costs->border && byte == typo->costs->border ? MX_TYPO_FAR
                                                               : typo->costs->edit;
 }
 
-/* What it costs that the i-th byte of the word stands for the j-th of the name; from 1. */
+/* The cost of the word's i-th byte in place of the name's j-th; both from 1. */
 static size_t cost_of_pair(const struct mx_typo *typo, size_t i, size_t j)
 {
     char a = typo->word.text[i - 1], b = typo->name.text[j - 1];

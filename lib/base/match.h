@@ -18,14 +18,14 @@ bool mx_glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice 
 
 enum { MX_TYPO_WORD_MAX = 64, MX_TYPO_NAME_MAX = 48 };
 
-/** What an error costs that is not taken for one of typing. */
+/** The cost of a difference that does not count as a typing error. */
 enum { MX_TYPO_FAR = 100 };
 
-/** What errors cost. */
+/** The costs of errors. */
 struct mx_typo_costs {
     size_t edit; /* a byte too many, one that is missing, or another one */
     size_t swap; /* two neighbours that changed places */
-    /* A byte in which there are no errors of typing: they cost MX_TYPO_FAR; NUL = none. */
+    /* A byte that is never mistyped: an error in it costs MX_TYPO_FAR; NUL = none. */
     char border;
     char star;     /* a byte of the word that stands for any bytes at no cost; NUL = none */
     bool any_case; /* upper and lower case of A to Z are the same */
@@ -43,12 +43,12 @@ struct mx_typo {
  * Compares a word of up to MX_TYPO_WORD_MAX bytes with a name of up to MX_TYPO_NAME_MAX. All three
  * are lent until mx_typo_write_meant was called.
  *
- * Returns what the errors cost that make one of the other, at the least.
+ * Returns the least cost of errors between the two.
  */
 size_t mx_typo_compare(struct mx_typo *typo, const struct mx_typo_costs *costs,
                        struct mcpx_slice word, struct mcpx_slice name);
 
-/** Appends the word that was meant: the name where letters stand, a star where one does. */
+/** Appends the intended word: the name where letters stand, a star where one does. */
 void mx_typo_write_meant(const struct mx_typo *typo, struct mcpx_text *out);
 
 #endif

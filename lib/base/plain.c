@@ -1,11 +1,11 @@
 /*
- * plain.c - which bytes are plain: one table, and three loops that search with it. Standard C
- * takes eight bytes at a time, SSE2 (every x86-64) sixteen, AVX2 (most) thirty-two, and four times
- * that while nothing is found, so that a long run costs one branch.
+ * plain.c - a table of plain bytes, and three loops that search with it. Standard C takes eight
+ * bytes at a time, SSE2 (every x86-64) sixteen, AVX2 (most) thirty-two. In long runs a branch
+ * covers four times as many.
  *
  * The first call asks the processor which loop to use and keeps it in pointers. Nothing else in
- * this library is written after loading, and the value is always the same. An indirect function of
- * the linker was refused: it would bind us to one C library.
+ * this library is written after loading, and the value is always the same. Rejected: an indirect
+ * function of the linker; it would bind us to one C library.
  */
 #include "lib/base/plain.h"
 
@@ -86,17 +86,17 @@ static bool always(void)
 }
 
 #ifdef __x86_64__
-/* ---- passing over an object or array of a text that was accepted, 64 bytes at a time: where its
- * brackets close is all that is wanted. Vectors give the bits; what they mean is here ---- */
+/* ---- passing over an object or array of an accepted text, 64 bytes at a time, to find its closing
+ * bracket. Vectors give the bits, the functions here read them ---- */
 
 enum { BLOCK = 64 };
 
-/* Of 64 bytes, the lowest bit first: which of them is what. */
+/* The special bytes among 64, the lowest bit first. */
 struct nested_bits {
     uint64_t quote, backslash, open, close;
 };
 
-/* What is known at the end of a block. */
+/* The state at the end of a block. */
 struct nesting {
     size_t depth;     /* brackets that are open */
     uint64_t inside;  /* all ones in a string, else 0 */

@@ -1,6 +1,6 @@
 /*
- * plain.h - passes over bytes that need no attention one by one. Short runs go byte by byte, long
- * ones through the vector unit of the machine (plain.c chooses), whole texts eight at a time.
+ * plain.h - passes over bytes without special meaning. Short runs go byte by byte, long ones
+ * through the vector unit of the machine (plain.c chooses), whole texts eight at a time.
  */
 #ifndef MX_PLAIN_H
 #define MX_PLAIN_H
@@ -10,7 +10,7 @@
 /** Bytes that mx_plain_short looks at, at most; a multiple of 4. */
 #define MX_PLAIN_SHORT 12
 
-/** True for what a JSON string's inside can simply hold; see mx_plain_skip. */
+/** True for bytes that a JSON string holds unescaped; see mx_plain_skip. */
 extern const bool mx_is_plain[256];
 
 /**
@@ -21,8 +21,8 @@ extern const bool mx_is_plain[256];
 const unsigned char *mx_plain_skip(const unsigned char *at, const unsigned char *end);
 
 /**
- * The place behind the bracket that closes the one at `at`, in a text that mx_scan accepted; NULL
- * where the text is none and ends before. Reads nothing from `end` on.
+ * The place behind the closing bracket of the one at `at`, in a text accepted by mx_scan; NULL when
+ * an invalid text ends before. Reads nothing from `end` on.
  */
 const unsigned char *mx_nested_skip(const unsigned char *at, const unsigned char *end);
 
@@ -39,11 +39,11 @@ struct mx_plain_unit {
     mx_plain_skipper *nested; /* mx_nested_skip */
 };
 
-/** Those there are for this architecture, the fastest first; the last is usable everywhere. */
+/** The units of this architecture, the fastest first; the last is usable everywhere. */
 extern const struct mx_plain_unit mx_plain_units[];
 extern const size_t mx_plain_unit_count;
 
-/** Makes both use the unit, which is usable. Tests only: it is chosen by itself. */
+/** Makes both use the unit; it must be usable. Tests only: programs choose automatically. */
 void mx_plain_use(const struct mx_plain_unit *unit);
 
 /** mx_plain_skip in standard C, as the last unit does it. */

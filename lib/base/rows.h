@@ -1,6 +1,6 @@
 /*
- * rows.h - arrays that grow, sorted ones that are searched, texts in one piece of memory, and texts
- * that are emptied from the front.
+ * rows.h - growing arrays, searching sorted ones, texts in one piece of memory, and texts emptied
+ * from the front.
  */
 #ifndef MX_ROWS_H
 #define MX_ROWS_H
@@ -15,7 +15,7 @@
  * rows   the address of the array: from malloc, NULL at first; perhaps it is moved
  * size   how many there is room for: 0 at first, then 8, doubled each time
  *
- * False when memory ran out: then all is as it was.
+ * False, with nothing changed, when memory runs out.
  */
 static inline bool mx_make_room(void *rows, size_t count, size_t *size, size_t of_one)
 {
@@ -58,10 +58,10 @@ static inline void mx_forget(struct mcpx_text *text, size_t *gone)
 }
 
 /**
- * Halves the rows from `low` to `high` until `low` is the first one that does not come before what
- * is looked for: `high` when all do. Both are variables, and so is `row`, all of type size_t.
+ * Halves the rows from `low` to `high` until `low` is the first one not before the searched value:
+ * `high` when all are before it. Both are variables, and so is `row`, all of type size_t.
  *
- * is_before   an expression: what stands at `row` comes before it
+ * is_before   an expression: the row at `row` comes before the searched value
  */
 #define MX_SEARCH(low, high, row, is_before)                                                  \
     while ((low) < (high))                                                                    \
