@@ -89,7 +89,7 @@ static void write_object(struct mcpx_text *out, const struct mx_tree *tree, uint
     free(members);
 }
 
-/* Calls itself for what containers hold; mx_tree_read bounds how deep. */
+/* Calls itself for the contents of containers; mx_tree_read limits the depth. */
 void mx_canonical_value(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
 {
     struct mx_number number;

@@ -12,7 +12,7 @@ enum { MX_SHA256_BYTES = 32, MX_SHA1_BYTES = 20, MX_KEY_LEN = 24, MX_ACCEPT_LEN 
 /** The SHA-256 of bytes. Returns false when memory runs out. */
 bool mx_sha256(struct mcpx_slice bytes, unsigned char out[MX_SHA256_BYTES]);
 
-/** The SHA-1 of bytes, of which UUIDs of version 5 are made. Returns false when memory runs out. */
+/** The SHA-1 of bytes, for UUIDs of version 5. Returns false when memory runs out. */
 bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES]);
 
 /**
@@ -22,8 +22,8 @@ bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES]);
 bool mx_websocket_accept(struct mcpx_slice key, char out[MX_ACCEPT_LEN + 1]);
 
 /**
- * Appends the canonical form (mcpx/digest.h) of a value in which nothing is ambiguous. Memory
- * failure shows in `out`.
+ * Appends the canonical form (mcpx/digest.h) of an unambiguous value. Memory failure shows in
+ * `out`.
  */
 void mx_canonical_value(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node);
 

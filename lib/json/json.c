@@ -1,20 +1,18 @@
 /*
- * json.c - looking into a well-formed JSON text without building values. A walk passes over
- * one member or item at a time; what lies inside a value is only counted through, since a text
- * that was accepted has every bracket closed by its own kind. So a lookup costs one pass and no
- * memory, and what it finds is the sender's bytes. A tree would cost an allocation per value and
- * forget how a number was written. A text that was not accepted makes a walk end early; it is never
- * read beyond its end.
+ * json.c - looking into a well-formed JSON text without building values. A walk passes over one
+ * member or item at a time. Inside a value it only counts brackets: in an accepted text each is
+ * closed by its own kind. So a lookup costs one pass and no memory, and finds the sender's bytes.
+ * Rejected: a tree; it costs an allocation per value and forgets how a number was written. In an
+ * invalid text a walk ends early and never reads beyond the end.
  *
- * Whether two values mean the same: members may stand in any order, so those of both objects are
- * listed, sorted by what their names stand for, and compared in pairs. Looking each member of one
- * object up in the other would need no memory, but a sender could make it take minutes with one
- * message.
+ * Equality of values: members may stand in any order, so those of both objects are listed, sorted
+ * by unescaped name and compared in pairs. Rejected: looking each member up in the other object; it
+ * needs no memory, but one message could make it take minutes.
  *
  * An object written again with a few members changed is `{`, pieces with commas between them,
  * `}`; a piece is one member with the white space on both of its sides. Pieces are dropped, or
- * copied with another value in them, or added, so all other bytes stay the sender's. Reading into
- * values and writing those would round its numbers and drop its doubles.
+ * copied with another value in them, or added, so all other bytes stay the sender's. Rejected:
+ * reading and writing values; that rounds numbers and drops repeated members.
  */
 #include <mcpx/json.h>
 
@@ -32,9 +30,9 @@
 /*
  * Go's encoding/json, .NET's web defaults, Newtonsoft, cJSON and Java's equalsIgnoreCase take
  * "Name" for name, the first of them "\u212aind" for kind as well; the last of two such members
- * wins. Every name that decides anything is ASCII, so the whole of Unicode's tables shrinks to
- * the characters outside ASCII that fold into it: four. A test asks another program's tables
- * whether there are more. Tables of all 1,400 foldings were refused: no answer would change.
+ * wins. Every decisive name is ASCII, so four characters of Unicode's tables are enough: those
+ * outside ASCII that fold into it. A test compares them with another program's tables. Rejected:
+ * tables of all 1,400 foldings; no answer would change.
  */
 
 /* A character in UTF-8 and the ASCII letter it folds to. */
@@ -50,7 +48,7 @@ static const struct {
 
 enum { FOREIGN = sizeof foreign / sizeof *foreign, NO_LETTER = 0x100 };
 
-/* The letter of the character that begins with `lead`, the rest of which is taken from the walk. */
+/* The letter of a character with the first byte `lead`; takes its other bytes from the walk. */
 static int foreign_letter(struct mx_inside *inside, int lead)
 {
     char bytes[4] = {(char)lead, 0, 0, 0};
@@ -153,7 +151,7 @@ static bool walk_over(struct mcpx_json_walk *walk)
     return false;
 }
 
-/* `at` is the bracket that opens or the comma before the next value; later, what follows one. */
+/* `at` is the opening bracket or the comma before the next value; later, the byte behind one. */
 bool mcpx_json_walk_next(struct mcpx_json_walk *walk)
 {
     struct mx_reader reader = {.end = (const unsigned char *)walk->end};
@@ -217,8 +215,8 @@ size_t mcpx_json_count_like(struct mcpx_slice object, const char *name)
 
 /*
  * One walk for all members of interest, instead of one for each. Some readers keep the first of two
- * members of a name and some the last, some look at letter case and some do not; only what all of
- * them read alike may decide anything.
+ * members of a name and some the last, some look at letter case and some do not; a decisive member
+ * must be the same for all of them.
  */
 static bool refuse_member(struct mcpx_fault *fault, const char *reason, const char *name)
 {
@@ -226,7 +224,7 @@ static bool refuse_member(struct mcpx_fault *fault, const char *reason, const ch
     return false;
 }
 
-/* The member that the walk's is, or is named like; `count` when there is none. */
+/* The member of the same or a like name as the walk's; `count` when there is none. */
 static size_t member_at(const struct mcpx_json_walk *walk, const struct mx_ambiguous *members,
                         size_t count, enum mx_likeness *likeness)
 {
@@ -297,7 +295,7 @@ bool mcpx_json_add_unescaped(struct mcpx_text *out, struct mcpx_slice value)
 
 /* ---- the same? ---- */
 
-/* How deep values are compared by meaning; the stack is ours, the nesting is the sender's. */
+/* Nesting up to which values are compared; the sender chooses the nesting, the stack is ours. */
 enum { DEPTH_MAX = 512 };
 
 struct listed {
@@ -375,7 +373,7 @@ static bool same(struct mcpx_slice a, struct mcpx_slice b, size_t depth)
         return same_members(a, b, depth);
     if (type == MCPX_JSON_ARRAY)
         return same_items(a, b, depth);
-    /* the quotes are compared with the insides, which does no harm */
+    /* comparing the quotes as well does no harm */
     return type == MCPX_JSON_STRING && mx_inside_compare(a, b) == 0;
 }
 
@@ -396,7 +394,7 @@ struct edit {
     struct mcpx_slice tail;
 };
 
-/* The change asked for at the walk's member; `count` when none is. */
+/* The change requested for the walk's member; `count` when there is none. */
 static size_t change_at(const struct edit *edit, const struct mcpx_json_walk *walk)
 {
     size_t i = 0;

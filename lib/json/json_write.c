@@ -99,7 +99,7 @@ static bool needs_comma(const struct mcpx_text *out)
     return last != '{' && last != '[' && last != ':' && last != ',';
 }
 
-/* Appends what stands before a value. */
+/* Appends a comma where one is needed, and the name of a value. */
 static void put_name(struct mcpx_text *out, const char *name)
 {
     size_t len = name ? strlen(name) : 0;
@@ -209,7 +209,7 @@ static struct mcpx_slice bytes_of(const struct mx_piece *piece, char digits[DIGI
     return (struct mcpx_slice){digits, (size_t)len};
 }
 
-/* Cut to a tenth of a unit, which is a power of 1024 as settings and limits are. */
+/* Cut to a tenth of a unit; units are powers of 1024, as in settings and limits. */
 static void put_bytes(struct mcpx_text *out, uint64_t bytes)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -224,7 +224,7 @@ static void put_bytes(struct mcpx_text *out, uint64_t bytes)
     mx_format(out, " %s", units[unit]);
 }
 
-/* In two neighbouring units: what follows says nothing to a person. */
+/* In two neighbouring units; smaller ones do not matter to a person. */
 static void put_time(struct mcpx_text *out, uint64_t ms)
 {
     uint64_t s = ms / 1000;

@@ -1,8 +1,8 @@
 /*
- * json_write.h - objects and arrays whose members depend on what there is to say. Whoever appends
- * need not know what stands before: each function here, and mcpx_json_add_member, puts a comma in
- * front when the text has a last byte, white space aside, and that is none of `{ [ : ,`. What has
- * one shape is said shorter by mx_format.
+ * json_write.h - objects and arrays with optional members. Each function here, and
+ * mcpx_json_add_member, puts a comma in front when the text ends (white space aside) in a byte
+ * other than `{ [ : ,`, so a caller need not know the text before. For a fixed shape mx_format is
+ * shorter.
  *
  * `name` needs no escapes; NULL: the value has no name, because it stands in an array or alone.
  */
@@ -43,15 +43,15 @@ void mx_json_add_strings(struct mcpx_text *out, const char *name,
 void mx_json_add_item(struct mcpx_text *out, struct mcpx_slice text);
 
 /*
- * Text composed by a pattern in which its shape can be read:
+ * Text composed by a format that shows its shape:
  *
  *     mx_format(out, "{\"id\":%q,\"serial\":%s}", id, serial);
  *
- * The arguments know their types, so a sign says only how a piece is written, never what it is. A
+ * The compiler knows the arguments' types, so a sign gives the notation of a piece, not its type. A
  * wrong type does not compile, a wrong number of arguments stops a debug build.
  */
 
-/** What an argument of mx_format becomes; made by MX_PIECE alone. */
+/** An argument of mx_format, made by MX_PIECE only. */
 struct mx_piece {
     enum mx_piece_type { MX_PIECE_TEXT, MX_PIECE_SIGNED, MX_PIECE_UNSIGNED } type;
     bool failed; /* a growing text without all of its content */
@@ -85,7 +85,7 @@ struct mx_piece {
 void mx_format_pieces(struct mcpx_text *out, const char *format, size_t count,
                       const struct mx_piece *pieces);
 
-/** The same as a text of its own, which it gives. */
+/** Returns the same as a new text. */
 #define mx_formatted(format, ...)                                                             \
     mx_formatted_pieces((format), MX_NTH(__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),      \
                         (const struct mx_piece[]){MX_PIECES(__VA_ARGS__)})

@@ -1,13 +1,13 @@
 /*
- * number.c - JSON numbers as exact decimals. Doubles were refused: two documents that differ in
- * the twentieth digit would be the same, and a fault in the arguments of a payment would not be
- * seen. A library for big numbers was refused too: all that is asked of a number here is its
- * order, its form, and whether a step divides it, and the first two need no arithmetic at all.
+ * number.c - JSON numbers as exact decimals. Rejected: doubles; documents that differ in the
+ * twentieth digit would be equal, and an error in the arguments of a payment would stay hidden.
+ * Rejected: a library for big numbers; only order, form and divisibility by a step are needed, and
+ * the first two need no arithmetic.
  *
- * A number is never expanded: 1e999999999 stays one digit with an exponent. For the remainder by a
- * step that matters as well. Neither number ends with a zero, so a step with the lower place never
- * divides. Else the number gets its zeros, but never more than four for each digit of the step:
- * a step of n digits has fewer than 4n factors 2 or 5, and more zeros than that change nothing.
+ * A number is never expanded: 1e999999999 stays one digit with an exponent. That also holds for the
+ * remainder by a step. Neither number ends with a zero, so a step with the lower place never
+ * divides. Else the number gets its zeros, but never more than four for each digit of the step: a
+ * step of n digits has fewer than 4n factors 2 or 5, and more zeros than that change nothing.
  */
 #include "lib/json/number.h"
 
@@ -32,7 +32,7 @@ static bool read_exponent(struct mcpx_slice text, size_t at, int64_t *exponent)
     return true;
 }
 
-/* The span from the first digit that is no zero to the last; `place` is that of the text's end. */
+/* The span from the first nonzero digit to the last; `place` is the place of the text's end. */
 static void take_digits(struct mcpx_slice text, int64_t place, struct mx_number *number)
 {
     const char *point = memchr(text.text, '.', text.len);
@@ -51,7 +51,7 @@ static void take_digits(struct mcpx_slice text, int64_t place, struct mx_number 
         number->exponent -= text.text + text.len - point - (point < end);
 }
 
-/* The exponent of the first digit, which is what is written. */
+/* The exponent of the first digit, as it is written. */
 static int64_t lead_of(const struct mx_number *number)
 {
     return (int64_t)number->count + number->exponent - 1;
@@ -89,7 +89,7 @@ static char next_digit(const struct mx_number *number, size_t *at)
     return *at < number->digits.len ? number->digits.text[(*at)++] : '0';
 }
 
-/* The order of two numbers above zero whose first digits have the same place. */
+/* The order of two numbers above zero with first digits of the same place. */
 static int compare_digits(const struct mx_number *a, const struct mx_number *b)
 {
     size_t shared = a->count < b->count ? a->count : b->count, at_a = 0, at_b = 0;

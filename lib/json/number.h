@@ -1,6 +1,6 @@
 /*
- * number.h - a JSON number as the decimal that it is written as: 1, 1.0 and 10e-1 are equal,
- * 12345678901234567890 and 12345678901234567891 are not, 1e400 is an integer. Nothing is rounded.
+ * number.h - a JSON number as an exact decimal: 1, 1.0 and 10e-1 are equal, 12345678901234567890
+ * and 12345678901234567891 are not, 1e400 is an integer. Nothing is rounded.
  */
 #ifndef MX_NUMBER_H
 #define MX_NUMBER_H
@@ -9,7 +9,7 @@
 
 enum {
     MX_NUMBER_EXPONENT_DIGITS = 9, /* digits an exponent may have */
-    MX_NUMBER_SMALL_DIGITS = 18,   /* digits of which any number fits into 64 bits */
+    MX_NUMBER_SMALL_DIGITS = 18,   /* a number of so many digits fits into 64 bits */
 };
 
 /**
@@ -27,7 +27,7 @@ struct mx_number {
     bool negative; /* below zero; -0 is not */
 };
 
-/** Is a number a multiple of another? UNKNOWN: finding out needs too much work or memory. */
+/** Is a number a multiple of another? UNKNOWN: the answer needs too much work or memory. */
 enum mx_multiple { MX_MULTIPLE_NO = 0, MX_MULTIPLE_YES, MX_MULTIPLE_UNKNOWN };
 
 /**
@@ -50,8 +50,8 @@ bool mx_number_is_integer(const struct mx_number *number);
  * Whether `number` is `step` times an integer. Exact.
  *
  * step   above zero
- * work   what may be spent, about a nanosecond each; what was spent is taken off. Two small
- *        numbers cost nothing.
+ * work   budget in steps of about a nanosecond; steps taken are subtracted. Two small numbers cost
+ *        nothing.
  *
  * Returns UNKNOWN when `work` does not suffice, or a step of more than 18 digits meets an end of
  * memory. Allocates only for such a step: about its length.
@@ -67,7 +67,7 @@ void mx_number_write(struct mcpx_text *out, const struct mx_number *number);
 
 /**
  * Reads an integer written with 1 to 18 digits, a minus sign perhaps before them, and nothing else:
- * what most numbers are. Returns false for every other number. `value` is touched only on success.
+ * most numbers are such. Returns false for every other number. `value` is touched only on success.
  */
 static inline bool mx_number_small(struct mcpx_slice text, int64_t *value)
 {

@@ -1,7 +1,7 @@
 /*
  * scalar.c - the grammar of RFC 8259 below brackets: strings, numbers, literals. Nothing is
- * converted, so a number may have any size and a string any length. Most of the bytes of real
- * messages lie inside strings, which is why plain.h passes over those in vectors.
+ * converted, so a number may have any size and a string any length. Most bytes of real messages lie
+ * inside strings, so plain.h passes over those in vectors.
  */
 #include "lib/json/scan.h"
 
@@ -127,7 +127,7 @@ static const unsigned char *skip_literal(struct mx_reader *reader, const unsigne
                : refuse_literal(reader, begin, "false", "expected 'false'");
 }
 
-/* The first byte from `at` on that is no digit, or `end`. */
+/* The first byte from `at` on that is not a digit, or `end`. */
 static inline const unsigned char *pass_digits(const unsigned char *at,
                                                const unsigned char *end)
 {
@@ -171,7 +171,7 @@ static const unsigned char *skip_number(struct mx_reader *reader, const unsigned
     return at;
 }
 
-/* Why no value begins here. What other notations allow gets a sentence of its own. */
+/* Why no value begins here. Notations that only other languages allow have their own sentences. */
 static const char *no_value_reason(const unsigned char *at, const unsigned char *end)
 {
     switch (*at) {

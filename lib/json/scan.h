@@ -40,7 +40,7 @@ struct mx_member {
     bool value_escaped; /* a string somewhere in the value does */
 };
 
-/** What a scan found. */
+/** The result of a scan. */
 struct mx_scan {
     /* Of the top-level value; members are only filled for MCPX_JSON_OBJECT. */
     enum mcpx_json_type type;
@@ -61,9 +61,8 @@ struct mx_scan {
  * out         filled on success; unspecified on failure
  * fault       filled on failure: reason and exact offset of the first fault (field is "")
  *
- * Returns MCPX_OK; MCPX_EUTF8 when the text is not UTF-8, wherever that shows and whatever else
- * is wrong before it; MCPX_EINVALID otherwise, too deep nesting included. Linear in the text;
- * never allocates.
+ * Returns MCPX_OK; MCPX_EUTF8 when the text is not UTF-8, even when another error comes before;
+ * MCPX_EINVALID otherwise, too deep nesting included. Linear in the text; never allocates.
  *
  * Numbers are checked for syntax, not range; strings for escapes and UTF-8 (overlong forms and
  * surrogates encoded in UTF-8 are faults), but escaped lone surrogates are well-formed.
@@ -72,7 +71,7 @@ struct mx_scan {
 enum mcpx_err mx_scan(struct mcpx_slice text, size_t depth_max, struct mx_scan *out,
                       struct mcpx_fault *fault);
 
-/** Nesting the scanner can keep track of, whatever the caller allows. */
+/** The deepest nesting that the scanner supports. */
 #define MX_DEPTH_MAX 65536
 
 /**
@@ -85,7 +84,7 @@ const struct mx_member *mx_scan_duplicate(const struct mx_scan *scan);
 bool mx_member_is(const struct mx_member *member, const char *name);
 
 /*
- * ---- passing over one string, number or literal, strictly: what scan.c is made of (scalar.c)
+ * ---- passing over one string, number or literal, strictly: the parts of scan.c (scalar.c)
  */
 
 /**
@@ -130,8 +129,8 @@ static inline const unsigned char *mx_space_skip(const unsigned char *at,
 }
 
 /**
- * mx_string_skip, first looking byte by byte: most names and words are short, and a processor
- * that foresees where one ends goes on before it has found out, which no vector lets it do.
+ * mx_string_skip, first looking byte by byte: most names and words are short, and the processor can
+ * predict where one ends. Vectors prevent that prediction.
  */
 static inline const unsigned char *mx_string_pass(struct mx_reader *reader,
                                                   const unsigned char *at)

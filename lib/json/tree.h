@@ -1,6 +1,6 @@
 /*
- * tree.h - a JSON text indexed once: where is each value, what does it hold? The text stays as it
- * is; no value is built from it, so big integers, 1e400 and 1.10 keep what they are.
+ * tree.h - a JSON text indexed once: the place and contents of each value. The text stays as it is;
+ * no value is built from it, so big integers, 1e400 and 1.10 stay exact.
  */
 #ifndef MX_TREE_H
 #define MX_TREE_H
@@ -33,8 +33,8 @@ struct mx_node {
     uint32_t type : 3;    /* enum mcpx_json_type; MCPX_JSON_STRING for a name */
     uint32_t escaped : 1; /* a string or name holds a backslash */
     uint32_t whole : 1; /* a number is written as digits alone, with a minus sign or without */
-    /* Two readers could read it differently: half a surrogate pair, an exponent of more than
-     * nine digits; of a name also: it stands earlier in the same object. */
+    /* Ambiguous: half a surrogate pair, or an exponent of more than nine digits; of a name also: it
+     * stands earlier in the same object. */
     uint32_t ambiguous : 1;
     uint32_t count : 26; /* items of an array, members of an object */
 };
@@ -92,8 +92,8 @@ static inline uint32_t mx_tree_end(const struct mx_tree *tree, uint32_t node)
 }
 
 /**
- * A loop over what a container holds, for as long as a condition holds before each: `at` is the
- * node of an item, or that of a member's name, whose value is `at + 1`.
+ * A loop over the contents of a container while a condition holds: `at` is the node of an item, or
+ * of a member's name (its value is `at + 1`).
  */
 #define MX_EACH_WHILE(condition, at, tree, node, is_object)                                   \
     for (uint32_t at = (node) + 1, at##_end = mx_tree_end(tree, node);                        \
@@ -112,7 +112,7 @@ struct mx_named {
     uint32_t node;
 };
 
-/** Order of two of them by what their names stand for, as qsort and bsearch want it. */
+/** Order of two of them by their unescaped names, as qsort and bsearch need it. */
 int mx_named_compare(const void *a, const void *b);
 
 /**
@@ -147,10 +147,10 @@ void mx_tree_pointer_add(struct mcpx_text *out, struct mcpx_slice name);
 /** The same with the name that a node is. */
 void mx_tree_pointer_name(const struct mx_tree *tree, uint32_t name, struct mcpx_text *out);
 
-/** Appends what a string or name stands for; halves of surrogate pairs become U+FFFD. */
+/** Appends a string or name, unescaped; halves of surrogate pairs become U+FFFD. */
 void mx_tree_unescape(const struct mx_tree *tree, uint32_t node, struct mcpx_text *out);
 
-/** Writes what a string or name stands for to `out`, which has room for its bytes. */
+/** Writes a string or name, unescaped, to `out`; `out` has room for its bytes. */
 void mx_tree_plain(const struct mx_tree *tree, uint32_t node, char *out, size_t *len);
 
 /** Frees the memory and leaves an empty index. */
@@ -167,8 +167,8 @@ void mx_tree_trim(struct mx_tree *tree, size_t bytes);
  * fault   filled on failure (reason, offset); may be NULL
  *
  * Returns MCPX_OK, also for an ambiguous text; MCPX_EUTF8, MCPX_EINVALID or MCPX_ENOMEM, and the
- * tree is then empty. Time is linear but for objects whose names were chosen to be slow, which are
- * sorted; memory is at most 8 bytes a byte, and 16 a member of the largest object.
+ * tree is then empty. Time is linear, except that objects with names chosen to collide are sorted;
+ * memory is at most 8 bytes a byte, and 16 a member of the largest object.
  */
 enum mcpx_err mx_tree_read(struct mx_tree *tree, struct mcpx_slice text,
                            struct mcpx_fault *fault);
@@ -176,8 +176,8 @@ enum mcpx_err mx_tree_read(struct mx_tree *tree, struct mcpx_slice text,
 /**
  * True when two values are equal. Neither is ambiguous.
  *
- * steps   of an evaluation: one is taken off for each few values or bytes compared. When they have
- *         run out the answer is false and means nothing.
+ * steps   of an evaluation: one is taken off for each few values or bytes compared. The answer is a
+ *         meaningless false when they have run out.
  */
 bool mx_tree_same(const struct mx_tree *a, uint32_t node_a, const struct mx_tree *b,
                   uint32_t node_b, int64_t *steps);
@@ -185,12 +185,12 @@ bool mx_tree_same(const struct mx_tree *a, uint32_t node_a, const struct mx_tree
 /** A hash of a value, the same for equal ones. Linear. */
 uint32_t mx_tree_value_hash(const struct mx_tree *tree, uint32_t node);
 
-/** The hash of a string, unescaped: mx_name_hash of what it stands for. */
+/** The hash of a string: mx_name_hash of its unescaped bytes. */
 uint32_t mx_tree_string_hash(const struct mx_tree *tree, uint32_t node);
 
 /*
- * ---- the hash of a member's name, unescaped. It has no key: whoever relies on it bounds what
- * names chosen to be equal cost.
+ * ---- the hash of a member's name, unescaped. It has no key: callers must bound the cost of names
+ * chosen to collide.
  */
 
 /** Takes up to eight bytes more, the first one lowest. The hash begins as the name's length. */
@@ -233,7 +233,7 @@ static inline uint32_t mx_name_hash(struct mcpx_slice name)
     return mx_name_hash_before(at, name.len, at + name.len);
 }
 
-/** The hash of a name with escapes, as they stand between quotes: that of what it stands for. */
+/** The hash of an escaped name's unescaped bytes; `raw` is the text between the quotes. */
 uint32_t mx_name_hash_escaped(struct mcpx_slice raw);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * tree_find.c - looking into an indexed text: a member by its name, a value by its JSON Pointer,
  * and back from a node to its pointer. Names are compared by hash first, so passing over a member
- * costs one comparison of numbers; names with escapes, which are rare, are hashed without writing
- * them anywhere. Members of equal objects stand in the same order most of the time, so they are
- * compared side by side for as long as their names agree, and looked up only then.
+ * costs one comparison of numbers; names with escapes (rare) are hashed without writing them
+ * anywhere. Members of equal objects mostly stand in the same order, so they are compared side by
+ * side while their names agree, and looked up after that.
  */
 #include "lib/json/tree.h"
 
@@ -182,7 +182,7 @@ void mx_tree_pointer_name(const struct mx_tree *tree, uint32_t name, struct mcpx
     out->failed = out->failed || plain.failed;
 }
 
-/* Appends the segment that leads to the child that is or holds `node`; gives the child. */
+/* Appends the segment of the child that is or holds `node`; returns the child. */
 static uint32_t path_step(const struct mx_tree *tree, uint32_t at, uint32_t node,
                           struct mcpx_text *out)
 {

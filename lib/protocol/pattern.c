@@ -72,7 +72,7 @@ bool mx_pattern_covers(const struct mx_pattern *pattern, const struct mcpx_kind 
 
 /*
  * A "*" of the inner pattern is an ordinary byte here; only a "*" of the outer one matches it. That
- * is exact: some bytes stand in neither pattern, and a "*" that covers those covers all.
+ * is exact: some bytes stand in neither pattern, and a "*" covering those covers all.
  */
 bool mx_pattern_contains(const struct mx_pattern *outer, const struct mx_pattern *inner,
                          bool denies)

@@ -1,7 +1,7 @@
 /*
  * rpc.c - a JSON-RPC message read as far as a grant depends on it. The router checks the kind of an
  * envelope and never opens its payload. A receiver must check that the payload matches the kind and
- * is not ambiguous JSON: names are compared unescaped; a decisive member stands once, without
+ * is not ambiguous JSON. Names are compared unescaped; a decisive member stands once, without
  * another that differs by letter case only. Rejected: filling a tree; of two equal members it keeps
  * the last, without an error.
  *
