@@ -27,8 +27,8 @@ void mx_time_format(int64_t wall_ms, char out[MX_TIME_LEN + 1]);
 
 /**
  * Reads an RFC 3339 date-time (any offset, fraction of any length, cut to milliseconds; a leap
- * second reads as the second after it). Returns false when it is none; `wall_ms` is then
- * untouched.
+ * second reads as the second after it). Returns false, with `wall_ms` untouched, for any other
+ * text.
  */
 bool mx_time_parse(struct mcpx_slice text, int64_t *wall_ms);
 

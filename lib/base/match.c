@@ -18,7 +18,7 @@ static bool begins_with(struct mcpx_slice text, struct mcpx_slice part)
            (text.text && text.len >= part.len && memcmp(text.text, part.text, part.len) == 0);
 }
 
-/* Leaves what is behind the place where the part comes first. False when there is none. */
+/* Leaves the text behind the first place of the part. False when the part is missing. */
 static bool pass(struct mcpx_slice *text, struct mcpx_slice part)
 {
     const char *found = NULL;

@@ -206,7 +206,7 @@ static inline uint64_t places_16(__m128i bytes, char byte)
     return bits_16(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)));
 }
 
-/* One bit tells both opening brackets, and both closing ones, from what they are. */
+/* Setting one bit makes both opening brackets equal, and both closing ones. */
 static inline struct nested_bits nested_16(const unsigned char *at)
 {
     struct nested_bits bits = {0, 0, 0, 0};

@@ -49,7 +49,7 @@ struct mx_ambiguous {
 bool mx_ambiguous_find(struct mcpx_slice object, struct mx_ambiguous *members, size_t count,
                        struct mcpx_fault *fault);
 
-/** The first error with the name on the wire that a string has; MCPX_OK when there is none. */
+/** The first error with this string as its name on the wire; MCPX_OK when there is none. */
 enum mcpx_err mx_error_named(struct mcpx_slice string);
 
 /*

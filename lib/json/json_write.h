@@ -60,7 +60,7 @@ struct mx_piece {
 };
 
 /**
- * Appends to `out`, as `format` says:
+ * Appends to `out` by a format:
  *
  *     %s   the next argument as it is
  *     %q   the next argument as a JSON string, as mcpx_json_add_string writes it

@@ -111,7 +111,7 @@ static const unsigned char *refuse_next(struct mx_reader *reader, const unsigned
                                       : "expected ',' or ']' after an element");
 }
 
-/* Passes over an opening bracket and what must follow it before the first value. */
+/* Passes over an opening bracket and, in an object, the name of the first member. */
 static inline const unsigned char *open_bracket(struct mx_reader *reader,
                                                 struct nesting *nesting,
                                                 const unsigned char *at, bool *empty)

@@ -135,7 +135,7 @@ static inline struct mx_node *push(struct builder *b, const unsigned char *at,
     return node;
 }
 
-/* Passes over a member's name, the colon and what white space there is. */
+/* Passes over a member's name, the colon and white space. */
 static inline const unsigned char *read_name(struct builder *b, const unsigned char *at)
 {
     const unsigned char *end = b->reader.end, *begin = at;

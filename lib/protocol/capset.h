@@ -39,8 +39,8 @@ static inline struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, 
 }
 
 /**
- * Was the set made from just these grants and denials, in this order? Takes what mcpx_capset_new
- * takes.
+ * Was the set made from just these grants and denials, in this order? Same arguments as
+ * mcpx_capset_new.
  */
 bool mx_capset_is_of(const struct mcpx_capset *set, const struct mcpx_grant *grants,
                      size_t grant_count, const struct mcpx_slice *deny, size_t deny_count);

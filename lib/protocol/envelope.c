@@ -85,7 +85,7 @@ static enum field candidate(struct mcpx_slice name)
     }
 }
 
-/* The field a member's name, unescaped, stands for; FIELD_COUNT when for none. */
+/* The field with the member's unescaped name; FIELD_COUNT when there is none. */
 static enum field field_of(const struct mx_member *member)
 {
     enum field field = 0;
@@ -362,7 +362,7 @@ static enum mcpx_err read_kind(struct reading *reading)
     envelope->kind_raw_len = member->value.len;
     if (mcpx_kind_parse(kind, &envelope->kind, &fault) == MCPX_OK)
         return MCPX_OK;
-    /* with escapes an offset in the kind is none in the text */
+    /* escapes make offsets in kind and text differ */
     return refuse_envelope(reading, FIELD_KIND,
                            member->value.text + (member->value_escaped ? 0 : 1 + fault.offset),
                            fault.reason);

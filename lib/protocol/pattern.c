@@ -253,7 +253,7 @@ static void skip_stars(struct mcpx_slice *rest)
     }
 }
 
-/* `any` is what one byte of the component may be. */
+/* `any` is the expression for one byte of the component. */
 static void put_component(struct mcpx_text *out, struct mcpx_slice component, const char *any)
 {
     struct mcpx_slice rest = component;

@@ -19,7 +19,7 @@
 
 #include <stdio.h>
 
-/* ---- what params say beside the method ---- */
+/* ---- members of params ---- */
 
 #define META "io.modelcontextprotocol/"
 
