@@ -198,7 +198,7 @@ static enum mcpx_err compile(struct mx_matcher *matcher, struct mcpx_slice text)
     return MCPX_OK;
 }
 
-/* Compiles the set's program, unless it is slow or too long, or there is no grant. */
+/* Compiles the program of a set with grants, unless it would be slow or too long. */
 static enum mcpx_err build(struct mx_matcher *matcher, const struct mcpx_capset *set)
 {
     mx_scoped_text text = {0};
