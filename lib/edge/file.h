@@ -1,5 +1,5 @@
 /*
- * file.h - regular files that are read as a whole, and which content it was.
+ * file.h - reading regular files as a whole, and stamps of their content.
  */
 #ifndef MX_FILE_H
 #define MX_FILE_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /**
- * Opens a file to be read; waits for nobody: what is no regular file is refused.
+ * Opens a file for reading without waiting; anything but a regular file is refused.
  *
  * dir   the folder that `name` starts from, or AT_FDCWD
  * why   on failure a static sentence, or strerror's, that says why not; `errno` is set, too
@@ -26,8 +26,8 @@ const char *mx_file_read(const char *path, size_t max, struct mcpx_text *out);
 const char *mx_file_read_given(const char *path, size_t max, struct mcpx_text *out);
 
 /**
- * For files that others read: false when it is no regular file, whose end has not to be waited for,
- * or has more than `max` bytes. True when there is none.
+ * For files that others read: false when the path is not a regular file (reading could block), or
+ * has more than `max` bytes. True when there is none.
  */
 bool mx_file_is_bounded(const char *path, size_t max);
 
@@ -38,21 +38,21 @@ bool mx_file_is_public(const char *path);
 bool mx_file_is_anybodys(const char *path);
 
 /**
- * Appends `path` as one means it who writes it into the file `beside`: relative to its directory;
+ * Appends `path` as its author meant it in the file `beside`: relative to the file's directory;
  * NULL = to the working directory.
  */
 void mx_path_resolve(const char *path, const char *beside, struct mcpx_text *out);
 
 /**
- * Which content of a file it was: another one has another stamp; memcmp compares them. All 0 when
- * there is no file.
+ * Identifies the content of a file: other content has another stamp; memcmp compares them. All 0
+ * when the file does not exist.
  */
 struct mx_file_stamp {
     int64_t modified_ns, changed_ns;
     uint64_t number, bytes;
 };
 
-/** What is there now? */
+/** Returns the stamp of the current content. */
 struct mx_file_stamp mx_file_stamp_take(const char *path);
 
 #endif

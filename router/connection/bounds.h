@@ -20,7 +20,7 @@ enum { BOUNDS_LOG_BYTES = 1 << 30, BOUNDS_LOG_BYTES_MIN = 16 << 20 };
 /** File descriptors for all connections that there may be, and for everything else. */
 uint64_t bounds_descriptors(const struct config *config);
 
-/** So many connections there may be with that many descriptors. */
+/** Returns how many connections that many descriptors allow. */
 size_t bounds_room(uint64_t descriptors);
 
 /** What there is. */

@@ -1,7 +1,7 @@
 /*
  * errand.h - work that may wait for a disk, or takes milliseconds: a thread does it, the loop
- * takes the result. Each errand is on one thread at a time, so a disk that hangs delays only its
- * own.
+ * takes the result. Each errand is on one thread at a time, so a slow disk delays only its own
+ * errand.
  */
 #ifndef EDGE_ERRAND_H
 #define EDGE_ERRAND_H
@@ -94,7 +94,7 @@ void signatures_init(struct signatures *signatures, struct mx_map_key key);
 bool signatures_ask(struct connection *connection, struct jwt_signature *signature,
                     void (*go_on)(struct connection *));
 
-/** The connection waits no longer, if it did. */
+/** Ends the connection's wait, if there was one. */
 void signatures_forget(struct connection *connection);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * loop_budget.c - a share of the turn belongs to a participant, because one participant may have
- * hundreds of connections. A share for each connection was refused: more connections would mean
- * more of the turn.
+ * loop_budget.c - each participant has one budget per loop iteration, because it may have hundreds
+ * of connections. Rejected: a budget for each connection; more connections would mean more work in
+ * an iteration.
  */
 #include "router/connection/loop_budget.h"
 

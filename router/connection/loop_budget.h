@@ -1,6 +1,6 @@
 /*
- * loop_budget.h - shares of a loop turn: what a read holds beyond its owner's share waits for the
- * next turn.
+ * loop_budget.h - budgets of a loop iteration: input beyond its owner's budget waits for the next
+ * iteration.
  */
 #ifndef EDGE_LOOP_BUDGET_H
 #define EDGE_LOOP_BUDGET_H
@@ -8,7 +8,7 @@
 #include "router/connection/connection.h"
 
 /**
- * Shares of one turn. The unit is what a short message costs, some microseconds.
+ * Budgets of one loop iteration. The unit is the cost of a short message, some microseconds.
  *
  * LOOP_BUDGET             of a participant, for all its connections together
  * LOOP_BUDGET_OTHERS_NS   time for all connections without a participant in the hub: HTTP requests,
@@ -31,7 +31,7 @@ enum {
  */
 bool loop_budget_permits(struct connection *connection);
 
-/** Takes `cost` from a participant's share, which may end below nothing. */
+/** Takes `cost` from a participant's budget, which may become negative. */
 void loop_budget_spend(struct connection *connection, uint64_t cost);
 
 /**
@@ -42,16 +42,16 @@ void loop_budget_spend_time(const struct connection *connection, bool was_strang
                             uint64_t began_ns);
 
 /**
- * Keeps a copy of bytes that were read and not used. Until loop_budget_take has given all of them
- * back, nothing more is read from the connection. False when memory has run out, or DEFERRED_MAX is
- * reached by one who is held; the caller cuts the connection.
+ * Keeps a copy of bytes that were read and not used. Nothing more is read from the connection until
+ * loop_budget_take has returned all of them. False when memory has run out, or when the connection
+ * is held and all connections together defer DEFERRED_MAX bytes; the caller disconnects it.
  */
 bool loop_budget_defer(struct connection *connection, const char *bytes, size_t len);
 
 /** Gives what was deferred. */
 struct mcpx_text loop_budget_take(struct connection *connection);
 
-/** Throws away what was deferred. */
+/** Discards the deferred bytes. */
 void loop_budget_drop(struct connection *connection);
 
 /**

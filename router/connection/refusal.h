@@ -1,6 +1,6 @@
 /*
- * refusal.h - answers over HTTP; and what log and audit say of a refusal: who, what and why. They
- * say more than the refused participant is told, and never a token.
+ * refusal.h - answers over HTTP, and the lines of log and audit about a refusal. These lines say
+ * more than the refused participant is told, and never contain a token.
  */
 #ifndef EDGE_REFUSAL_H
 #define EDGE_REFUSAL_H
@@ -38,9 +38,9 @@ void refusal_note_message(struct connection *connection, const struct verdict *v
                           size_t bytes);
 
 /**
- * Somebody asked to be let in, or something of the HTTP API, and was refused. An address has a
- * share of these lines in the log. To be called once it is answered: what is found out for the log
- * takes time that nobody is to measure.
+ * The router refused a connection or a request of the HTTP API. Each address has a quota of these
+ * lines in the log. Call it after the answer: looking up the fields takes time, and a client must
+ * not be able to measure it.
  *
  * detail   what it was told; NULL = the error's text
  */
@@ -54,20 +54,20 @@ bool refusal_may_log(struct edge *edge, struct address from);
 void refusal_note_attempt(struct edge *edge, struct address from, const char *remote);
 
 /**
- * Refuses a connection of an address that attempts too often, and that has shown no good
- * credential: a while later, so that whoever waits for the answer tries less often.
+ * Refuses a connection of an address that attempts too often and has shown no good credential. The
+ * answer is delayed, so that a waiting client tries less often.
  */
 void refusal_delay(struct connection *connection);
 
 /*
- * What the audit is told of refusals; of what is accepted it hears from the hub. Without an audit
- * nothing happens.
+ * Audit notes about refusals; the hub reports accepted messages itself. Without an audit nothing
+ * happens.
  */
 
 struct audit_note; /* router/store/audit/audit_chain.h */
 
 /**
- * Somebody who is in no topic was refused.
+ * A client that is in no topic was refused.
  *
  * note     who it is, if that is certain, and the topic that was asked for; the rest is filled in
  * from     where the attempt came from
