@@ -9,7 +9,7 @@
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 
-/* The setting that the router's operator has to raise. */
+/* The setting that the router's operator must raise. */
 #define SETTING "limits.message_bytes"
 
 void bridge_add_error(struct mcpx_text *out, struct mcpx_slice id, int code,
@@ -220,8 +220,8 @@ bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out)
 
 /*
  * Lines of one sort are held to a rate, so that a flood of one hides no line of another. The sort
- * is how a line begins: a sentence of ours, before the texts of others in it. Who varies that
- * beginning meets the rate of all lines.
+ * is how a line begins: a sentence of ours, before the texts of others in it. A sender that varies
+ * that beginning meets the rate of all lines.
  */
 
 enum { BEGINNING = 32 };

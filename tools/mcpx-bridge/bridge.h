@@ -1,7 +1,7 @@
 /*
  * bridge.h - shared by the programs of mcpx-bridge: the codes of their own JSON-RPC errors,
- * functions that write JSON-RPC messages, how a bound is shared, and how many lines that others
- * cause are shown.
+ * functions that write JSON-RPC messages, quotas of a common limit, and the rate limit of log
+ * lines.
  */
 #ifndef MCPX_BRIDGE_BRIDGE_H
 #define MCPX_BRIDGE_BRIDGE_H
@@ -20,10 +20,10 @@ enum bridge_code {
         -32000,                /* the server is gone, not ready, or its answer does not fit */
     BRIDGE_TIMED_OUT = -32001, /* no answer in time */
     BRIDGE_NOT_ALLOWED = -32002, /* policy refuses, and no proposal is possible */
-    BRIDGE_REJECTED = -32003,    /* a human said no */
+    BRIDGE_REJECTED = -32003,    /* a person rejected it */
     BRIDGE_KIND = -32020,        /* the kind does not fit the payload */
     BRIDGE_BAD_REQUEST = -32600, /* JSON-RPC: not a valid request */
-    BRIDGE_NO_METHOD = -32601,   /* JSON-RPC: nobody does that here */
+    BRIDGE_NO_METHOD = -32601,   /* JSON-RPC: unknown method */
     BRIDGE_BAD_PARAMS = -32602,  /* JSON-RPC: params are not usable */
     BRIDGE_BAD_VERSION = -32022  /* MCP 2026-07-28: protocol version not supported */
 };
@@ -54,8 +54,8 @@ void bridge_add_with_string(struct mcpx_text *out, struct mcpx_slice object, con
                             struct mcpx_slice value);
 
 /**
- * Appends somebody's message for another reader: with `id` in it (raw JSON; absent = none), with
- * "jsonrpc", and with `value` as its member `name`; where that is absent, as it is there.
+ * Appends a received message for another receiver: with this `id` (raw JSON; absent = none), with
+ * "jsonrpc", and with `value` as its member `name`. An absent `value` leaves the member as it is.
  */
 void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct mcpx_slice id,
                         const char *name, struct mcpx_slice value);
@@ -73,7 +73,7 @@ void bridge_flatten(struct mcpx_text *message);
 bool bridge_number(struct mcpx_slice value, int64_t *out);
 
 /**
- * Appends the sentence for what the router would not take, with size, limit and setting.
+ * Appends the sentence about a message too long for the router, with size, limit and setting.
  *
  * data    the same is appended as an object; NULL: it is not
  * what    "the answer"
@@ -84,9 +84,9 @@ void bridge_add_too_big(struct mcpx_text *out, struct mcpx_text *data, const cha
                         size_t bytes, size_t limit);
 
 /**
- * Appends a line that is no JSON as it may have been meant: without a byte order mark, and with
- * U+FFFD for each byte that is not UTF-8. False when that is no JSON either, or when the name of a
- * member or a value that something is decided by would be among what is replaced.
+ * Repairs a line that is not JSON: removes a byte order mark, and replaces each byte that is not
+ * UTF-8 by U+FFFD. False when the result is not JSON either, or when it replaces bytes of a
+ * member's name or of a decisive value.
  */
 bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out);
 
@@ -97,7 +97,7 @@ static inline bool bridge_is(struct mcpx_slice text, const char *word)
 }
 
 /**
- * Reads what can be known from the beginning of a JSON-RPC message that is too long to be kept.
+ * Reads id and type from the beginning of a JSON-RPC message that is too long to be kept.
  *
  * id         filled with its raw id, lent as long as `beginning`; absent when it does not show
  * is_answer  filled: it is a result or an error
@@ -106,9 +106,9 @@ void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id,
                            bool *is_answer);
 
 /**
- * The rule of what is under way and cannot give way: of each bound one owner may have a quarter.
+ * The quota of requests under way, which cannot give way: one owner may have a quarter of a limit.
  *
- * own   what the one has, all   what everybody has; both with what is asked for
+ * own   of this owner, all   of all owners; both include the new request
  */
 static inline bool bridge_may_have(size_t own, size_t all, size_t max)
 {
@@ -120,7 +120,7 @@ struct bridge_limit {
     struct mx_buckets alike; /* lines that begin alike: ten a second, a hundred at once */
     struct mx_bucket all;    /* all lines: fifty a second, five hundred at once */
     struct mx_bucket counts; /* lines that say how many are missing: one a second */
-    uint64_t left;           /* lines that were left out, and of which nobody was told yet */
+    uint64_t left;           /* lines that were left out and are not reported yet */
 };
 
 /** True when the line may be shown. False counts it. */

@@ -24,7 +24,7 @@ static void slices_of(struct bridge_call *call, struct mcpx_slice *slices[SLICES
     slices[7] = &call->fulfils;
 }
 
-/* Numbers in a row would stand in a row of the table, and one that is gone be sought along it. */
+/* Hashes the number: consecutive numbers would form one run, and a lookup would scan all of it. */
 static uint64_t hash_of(int64_t number)
 {
     return (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15);
@@ -60,7 +60,7 @@ static struct bridge_holder *hold_for(struct bridge_calls *calls, struct bridge_
     return holder;
 }
 
-/* One call less; who has none is forgotten. */
+/* Counts one call less; frees a holder without calls. */
 static void leave_holder(struct bridge_calls *calls, struct bridge_holder *holder)
 {
     size_t at = 0;

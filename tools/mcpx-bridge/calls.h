@@ -1,7 +1,7 @@
 /*
  * calls.h - requests under way, in either direction: those of participants on a server's pipe,
- * those of a client in a topic, and the questions that servers ask about them. Each has a number
- * where we send it, which leads back to whoever waits for its answer.
+ * those of a client in a topic, and the questions that servers ask about them. We send each under a
+ * number of ours. The number in the answer leads back to the requester.
  */
 #ifndef MCPX_BRIDGE_CALLS_H
 #define MCPX_BRIDGE_CALLS_H
@@ -19,15 +19,15 @@ struct bridge_who {
 };
 
 /**
- * True when both are the same participant in the same topic: two topics may have a participant of
- * the same name, who need not be the same.
+ * True when both are the same participant in the same topic: equal names in two topics may be
+ * different participants.
  */
 static inline bool bridge_who_is(struct bridge_who one, struct bridge_who other)
 {
     return one.topic == other.topic && mcpx_slice_equal(one.id, other.id);
 }
 
-/** What one participant has under way, all its instances together, in one topic. */
+/** The requests under way of one participant in one topic, all its instances together. */
 struct bridge_holder {
     size_t topic;
     struct mcpx_slice identity; /* as mcpx_identity_of; behind the struct */
@@ -39,7 +39,7 @@ struct bridge_holder {
 /**
  * A request. Slices point into the call itself; absent or empty: there is none.
  *
- * purpose       what its owner says; 0: an answer that somebody else waits for
+ * purpose       defined by its owner; 0: the answer goes to another participant
  * id            raw JSON-RPC id where it came from
  * token         raw progress token there
  * context       the name of the tool or resource that it is about
@@ -54,18 +54,18 @@ struct bridge_call {
      * and the tag of its draft. */
     int64_t number;
     unsigned purpose, list;
-    struct bridge_who who; /* whose it is, or who is to answer; without id: nobody but us */
+    struct bridge_who who; /* the requester, or the addressee of a question; without id: us */
     struct bridge_holder *holder; /* of that participant; NULL without id */
     struct mcpx_slice id, token, method, context, params, came_in, fulfils;
     struct mcpx_text sent_in; /* id of the envelope it was sent in, once that is known */
     struct mcpx_text payload; /* the message, while it waits to be sent */
-    int64_t due_ms;           /* mono_ms at which we stop waiting for it; INT64_MAX: never */
-    /* It is between the two doors of its terms; NULL: it is not, or there are none. */
+    int64_t due_ms;           /* mono_ms at which it times out; INT64_MAX: never */
+    /* Set between admission and completion under contract settings; else NULL. */
     struct mcpx_call *admitted;
     int64_t about; /* number of the call that a question is about */
     /* The server has it; until then `payload` waits for the server to be ready. */
     bool written;
-    bool was_asked; /* the server has asked somebody about it since it was due last */
+    bool was_asked; /* the server has asked a question about it since it was due last */
     bool modern;    /* the client spoke 2026-07-28 */
     /* The envelope under way is not the first: the router refused that as too fast. */
     bool is_again;
@@ -103,7 +103,7 @@ void bridge_calls_hold(struct bridge_calls *calls, struct bridge_call *call,
                        struct mcpx_slice payload);
 void bridge_calls_release(struct bridge_calls *calls, struct bridge_call *call);
 
-/** What a participant has under way; NULL: nothing. Lent until the next change. */
+/** The requests under way of a participant; NULL: none. Lent until the next change. */
 struct bridge_holder *bridge_calls_holder(const struct bridge_calls *calls,
                                           struct bridge_who who);
 
@@ -120,7 +120,7 @@ static inline struct bridge_call *bridge_calls_of_tag(const struct bridge_calls 
 /** The oldest call that is due; NULL when none is. `due_ms` of the table is then exact. */
 struct bridge_call *bridge_calls_due(struct bridge_calls *calls, int64_t mono_ms);
 
-/** Says when a call is due. */
+/** Sets when a call is due. */
 void bridge_calls_defer(struct bridge_calls *calls, struct bridge_call *call, int64_t due_ms);
 
 /** Removes and frees a call. */

@@ -1,7 +1,7 @@
 /*
  * output.c - a list of actions, each in one piece of memory with a copy of its texts: an action
- * outlives the input that led to it, and often the request as well. A text that was made for it may
- * have 64 MiB, so that one is taken as it is.
+ * outlives the input that led to it, and often the request as well. A text made for the action may
+ * have 64 MiB, so it is taken without a copy.
  */
 #include "tools/mcpx-bridge/output.h"
 

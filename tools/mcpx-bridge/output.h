@@ -8,21 +8,21 @@
 #include <mcpx/text.h>
 
 /*
- * What a core wants done: it decides, somebody else acts. Actions are pulled in their order, each
- * is done at once, and what came of it goes back in.
+ * A core only decides; its driver acts. The driver takes the actions in order, does each at once,
+ * and returns its outcome to the core.
  */
 
 /**
- * Members of struct bridge_action that are filled stand in brackets. "Can fail": the error that
- * came of it is handled. The import alone has KILL, START and STOP.
+ * Brackets name the filled members of struct bridge_action. "Can fail": the core handles the error.
+ * Only the import uses KILL, START and STOP.
  *
  *   WRITE     one line, without newline, for the child or the client [server, text]. To a child
  *             it can fail
  *   KILL      the child hangs, or cannot be used; as mcpx_child_kill [server]
- *   START     one more process is wanted, for the participant `about` of the topic alone [server,
- *             topic, about]. Can fail; who waits for it is told. For a pool that isolates; a
- *             number comes again only after STOPPED or FAILED
- *   STOP      it is not wanted any more; as mcpx_child_stop [server]
+ *   START     start one more process, for the participant `about` of the topic alone [server,
+ *             topic, about]. Can fail; waiting requesters get an error. Only with isolate_max; a
+ *             number is reused only after STOPPED or FAILED
+ *   STOP      stop the process; as mcpx_child_stop [server]
  *   RESPOND   as mcpx_client_respond [topic, about, text]. Can fail
  *   DROP      as mcpx_session_drop [topic, about]
  *   SEND      as mcpx_client_send [topic, draft]. Can fail; gives the envelope's id
@@ -51,24 +51,24 @@ struct bridge_action {
     struct mcpx_draft draft;
 };
 
-/** What came of it. `id`: of the envelope that was sent; absent for every other action. */
+/** The result of an action. `id`: of the sent envelope; absent for every other action. */
 struct bridge_outcome {
     enum mcpx_err err;
     struct mcpx_slice id;
 };
 
-/** An action, and what is needed once it is known what came of it. */
+/** An action, and the facts its core needs to handle the outcome. */
 struct bridge_row {
     struct bridge_row *next;
     struct bridge_action action;
     int64_t call;                  /* WRITE: the request in it; 0 = none */
-    struct mcpx_slice who, method; /* RESPOND: whose answer it is, and to what */
+    struct mcpx_slice who, method; /* RESPOND: the requester and its method */
     struct mcpx_text taken;        /* a text of the action that is the row's own; private */
     bool is_substitute; /* RESPOND: it stands for an answer that could not be sent */
     bool is_notice;     /* SEND: a notification of the server */
-    /* SEND: one by which receivers are to look again, at a list or a resource. */
+    /* SEND: a notification that a list or a resource changed. */
     bool is_again;
-    bool is_given_up; /* a message for which there was no room: it is not sent */
+    bool is_given_up; /* the queue was full: the message is not sent */
 };
 
 /** The list. Zero-initialised is empty. */

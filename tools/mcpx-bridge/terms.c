@@ -1,6 +1,6 @@
 /*
- * terms.c - a file, or the text itself: who tries terms in a shell wants no file for them. They are
- * read once, before anything starts, so that a fault is heard of by whoever made it.
+ * terms.c - contract settings from a file, or from the option's text, for trials in a shell. They
+ * are read once, before anything starts, so the operator sees errors at once.
  */
 #include "tools/mcpx-bridge/terms.h"
 
@@ -10,7 +10,7 @@
 
 #include <mcpx/json.h>
 
-/* "/limits/input_bytes must be an integer": each fault on a line of its own. */
+/* "/limits/input_bytes must be an integer": each error on a line of its own. */
 static int complain_of_faults(const char *file, const struct mcpx_schema_report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
@@ -70,7 +70,7 @@ void bridge_terms_fini(struct bridge_terms *terms)
     *terms = (struct bridge_terms){0};
 }
 
-/* ---- the two doors ---- */
+/* ---- admission and completion ---- */
 
 void bridge_doors_fini(struct bridge_doors *doors)
 {

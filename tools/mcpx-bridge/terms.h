@@ -22,7 +22,7 @@
                "with --contracts: ids that this program makes are the same whenever the "     \
                "same is asked in the same order, instead of random")
 
-/** Terms, and what judging by them takes. Zero-initialised: there are none. */
+/** Contract settings, with their schemas and contracts. Zero-initialised: none. */
 struct bridge_terms {
     struct mcpx_shelf *shelf;
     struct mcpx_contracts *contracts;
@@ -31,14 +31,14 @@ struct bridge_terms {
 };
 
 /**
- * Reads the terms that a command line names, if it does; bridge_terms_fini frees them, on failure
- * too. Returns STATUS_OK, also without terms; STATUS_USAGE, having complained of every fault with
- * its path, when they cannot be read or are not valid.
+ * Reads the contract settings of a command line, if any; bridge_terms_fini frees them, on failure
+ * too. Returns STATUS_OK, also without settings; STATUS_USAGE, having reported every error with its
+ * path, when they cannot be read or are not valid.
  */
 int bridge_terms_read(const struct arguments *arguments, struct bridge_terms *out);
 void bridge_terms_fini(struct bridge_terms *terms);
 
-/** What a core has of its calls under terms. Zero-initialised: there are no terms. */
+/** A core's calls under contract settings. Zero-initialised: no settings. */
 struct bridge_doors {
     const struct bridge_terms *terms; /* kept as long; NULL: none */
     const void *user;                 /* for both functions */
@@ -52,13 +52,13 @@ struct bridge_doors {
 /** Frees the calls. */
 void bridge_doors_fini(struct bridge_doors *doors);
 
-/** True when requests of that method are under terms: it is tools/call, and there are terms. */
+/** True when contract settings apply to the method: it is tools/call, and settings are given. */
 bool bridge_doors_are_for(const struct bridge_doors *doors, struct mcpx_slice method);
 
 /**
- * The first door: as mcpx_calls_admit.
+ * Admission, as mcpx_calls_admit.
  *
- * options   what the calls have in common, if this is the first one; terms and ids are filled in
+ * options   used for the first call only; settings and ids are filled in
  * request   all but its time, random bytes and version
  * hello     the server's answer to initialize, raw; it says the version
  */
@@ -67,15 +67,15 @@ void bridge_doors_admit(struct bridge_doors *doors, const struct mcpx_calls_opti
                         struct mcpx_admission *out);
 
 /**
- * The second door: as mcpx_calls_answer. The time of `end` is filled in, *admitted becomes NULL.
+ * Completion, as mcpx_calls_answer. The time of `end` is filled in, *admitted becomes NULL.
  */
 void bridge_doors_end(struct bridge_doors *doors, struct mcpx_call **admitted,
                       struct mcpx_call_end *end, struct mcpx_call_answer *answer);
 
-/** The second door, if the call did not go through it: nobody waits for it any more. */
+/** Completes a call without an answer, unless it is complete: its requester stopped waiting. */
 void bridge_doors_abandon(struct bridge_doors *doors, struct mcpx_call **admitted);
 
-/** The code of a JSON-RPC error for what ends a call that is not under terms. */
+/** The JSON-RPC error code for a cause, for calls without contract settings. */
 int bridge_code_of(enum mcpx_cause cause);
 
 /** Appends the message that answers a request with this id (raw). */

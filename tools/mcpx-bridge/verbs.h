@@ -1,5 +1,5 @@
 /*
- * verbs.h - the verbs of mcpx-bridge: what each of its programs puts into the table of main.c.
+ * verbs.h - the verbs of mcpx-bridge: the parts of each verb in the table of main.c.
  */
 #ifndef MCPX_BRIDGE_VERBS_H
 #define MCPX_BRIDGE_VERBS_H
@@ -11,7 +11,7 @@ extern const struct option_row import_option_rows[];
 extern const struct option_row expose_option_rows[];
 extern const struct option_row guard_option_rows[];
 
-/** What each verb does, for `--help` and the manual. */
+/** Description of each verb, for `--help` and the manual. */
 extern const char import_help[];
 extern const char expose_help[];
 extern const char guard_help[];
