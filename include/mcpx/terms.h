@@ -1,8 +1,7 @@
 /*
- * terms.h - which contracts an edge keeps for its calls, and the calls. A call goes through two
- * doors: it is admitted before it is passed on, and it ends, whatever its end is. Between them the
- * edge does what it always does. Texts go in and come out: there is no clock, no file and no chance
- * here, the edge brings what it has of them.
+ * terms.h - the contract settings of an edge (a bridge or program), and its calls. Each call is
+ * checked twice: at admission, before it is forwarded, and at completion, however it ended. Texts
+ * go in and come out: the edge supplies the time and random bytes, and writes the files.
  */
 #ifndef MCPX_TERMS_H
 #define MCPX_TERMS_H
@@ -12,17 +11,17 @@
 
 MCPX_BEGIN_C
 
-/** The member of `_meta` in which a call has its context. */
+/** The member of `_meta` with the context of a call. */
 #define MCPX_CONTEXT_MEMBER "io.mcpx/context"
 
-/** Terms that were read: immutable. docs/contracts.md has the members. */
+/** Contract settings ("terms"), immutable. docs/contracts.md has the members. */
 struct mcpx_terms;
 
 /**
  * Reads terms.
  *
  * text     a JSON object that keeps the contract `terms`; borrowed
- * report   filled: what is wrong with it, with paths
+ * report   filled: the errors of the text, with paths
  * out      filled with terms that mcpx_terms_free frees; untouched on failure
  *
  * Returns MCPX_OK; MCPX_EINVALID; MCPX_ELIMIT when a bound was met; MCPX_ENOMEM.
@@ -32,18 +31,18 @@ MCPX_API enum mcpx_err mcpx_terms_read(struct mcpx_contracts *contracts,
                                        struct mcpx_schema_report *report,
                                        struct mcpx_terms **out);
 
-/** Frees terms. The calls that keep them are gone by then. */
+/** Frees terms. Their calls must be freed before. */
 MCPX_API void mcpx_terms_free(struct mcpx_terms *terms);
 
-/** From now on the tools of one participant hold compiled what these terms allow. */
+/** Sets the shelf's limit for the compiled schemas of one participant's tools to the terms' own. */
 MCPX_API void mcpx_terms_limit(const struct mcpx_terms *terms, struct mcpx_shelf *shelf);
 
 /**
- * Where calls are written down. Returns false, and leaves what it was given, when they are not.
+ * The folder for the records of calls. Returns false, with outputs untouched, when there is none.
  *
  * dir          lent until the terms are freed; NUL-terminated
- * keep         how many of the newest files stay
- * file_bytes   how long a file becomes; 0: no bound
+ * keep         number of the newest files that stay
+ * file_bytes   longest file, in bytes; 0: no bound
  */
 MCPX_API bool mcpx_terms_log(const struct mcpx_terms *terms, const char **dir, size_t *keep,
                              size_t *file_bytes);
@@ -51,14 +50,14 @@ MCPX_API bool mcpx_terms_log(const struct mcpx_terms *terms, const char **dir, s
 /** True when mcp.capabilities.get is answered by the edge of a server. */
 MCPX_API bool mcpx_terms_has_handshake(const struct mcpx_terms *terms);
 
-/** True when a tool looks other in `tools/list` than its server shows it, or there is one more. */
+/** True when the edge changes a tool in its server's `tools/list`, or adds one. */
 MCPX_API bool mcpx_terms_change_lists(const struct mcpx_terms *terms);
 
 /**
  * Appends one tool as `tools/list` shows it under the terms: unchanged, or with the outline of an
  * envelope as its output schema.
  *
- * name   of the tool as its server calls it, unescaped: the terms for one tool go by it
+ * name   the server's name of the tool, unescaped; it selects the terms of the tool
  * tool   the tool's object, perhaps with another name already
  */
 MCPX_API void mcpx_terms_tool_add(struct mcpx_text *out, const struct mcpx_terms *terms,
@@ -68,27 +67,26 @@ MCPX_API void mcpx_terms_tool_add(struct mcpx_text *out, const struct mcpx_terms
  * Appends the result of a server's `tools/list` as its edge shows it: each tool as
  * mcpx_terms_tool_add does, and on the last page the tool of the handshake, if there is one.
  *
- * result   well-formed; what is no list of tools is appended as it is
- * tools    all tools of the server, or NULL: one that has the name of the handshake's tool wins
+ * result   well-formed; any other value than a list of tools is appended unchanged
+ * tools    all tools of the server, or NULL: one with the name of the handshake's tool wins
  */
 MCPX_API void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                                   struct mcpx_slice result, const struct mcpx_tools *tools);
 
 /**
- * Appends what a person should know about terms that do not fit the server they are for: sentences,
- * each with a newline. They are about an alias that is a tool, or stands for none; a tool that has
- * the name of the handshake's; terms for a tool that is not there. What mcpx_tools_doubts_add says
- * is among them.
+ * Appends warnings about terms that do not fit their server: sentences for people, each with a
+ * newline. The causes: an alias has the name of a tool, or stands for none; a tool has the name of
+ * the handshake's; terms name a missing tool. The sentences of mcpx_tools_doubts_add are included.
  */
 MCPX_API void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                                     struct mcpx_tools *tools);
 
 /**
- * True when what an edge or program does with a context keeps it: each member that the contract
- * requires is there, and none that was filled is empty. Members may be added.
+ * True when `after` keeps the context `before`: it has each member that the contract requires, and
+ * no filled member became empty. Members may be added.
  *
  * before   a context; absent: there was none
- * after    what becomes of it; well-formed
+ * after    the context after the edge or program changed it; well-formed
  */
 MCPX_API bool mcpx_context_keeps(struct mcpx_slice before, struct mcpx_slice after);
 
@@ -98,21 +96,21 @@ MCPX_API bool mcpx_context_keeps(struct mcpx_slice before, struct mcpx_slice aft
  *
  * params   those of the invocation, well-formed
  *
- * Returns false and appends nothing when no call can be made of them.
+ * Returns false and appends nothing when they do not give a call.
  */
 MCPX_API bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slice params);
 
-/** Which edge it is: that of a server, which has aliases and the handshake, or that of a client. */
+/** The edge of a server, with aliases and the handshake, or the edge of a client. */
 enum mcpx_side { MCPX_SIDE_SERVER = 0, MCPX_SIDE_CLIENT };
 
-/** What the calls of an edge have in common. All is borrowed until mcpx_calls_free. */
+/** Common settings of an edge's calls. All is borrowed until mcpx_calls_free. */
 struct mcpx_calls_options {
     const struct mcpx_terms *terms;
     struct mcpx_contracts *contracts;
     enum mcpx_side side;
     const char *transport;         /* "ws", "stdio" or "http"; static */
-    struct mcpx_slice participant; /* id of the participant that the edge is */
-    bool deterministic;            /* ids are made of the calls, not by chance */
+    struct mcpx_slice participant; /* the edge's participant id */
+    bool deterministic;            /* ids are derived from the calls, not random */
 };
 
 /** The calls of one edge. One thread at a time. */
@@ -125,15 +123,15 @@ struct mcpx_call;
 MCPX_API struct mcpx_calls *mcpx_calls_new(const struct mcpx_calls_options *options);
 
 /**
- * Frees them, and calls that have not ended: those leave no record. Whoever wants one ends them
- * first.
+ * Frees them, and calls that have not ended: these leave no record, unless they are ended first
+ * with mcpx_calls_answer.
  */
 MCPX_API void mcpx_calls_free(struct mcpx_calls *calls);
 
 /** Calls that were admitted and have not ended. */
 MCPX_API size_t mcpx_calls_count(const struct mcpx_calls *calls);
 
-/** Random bytes that the ids of one call are made of. */
+/** Random bytes for the ids of one call. */
 #define MCPX_CALL_RANDOM_LEN 48
 
 /** An instant: milliseconds since 1970 for people, microseconds of a clock that never jumps. */
@@ -144,62 +142,62 @@ struct mcpx_instant {
 
 /** A call that came. Borrowed during mcpx_calls_admit. */
 struct mcpx_call_request {
-    /* The JSON-RPC message as it came, well-formed: `tools/call`, or on the side of a client
-     * `mcp.tool.invoke`, or what was meant to be one. */
+    /* The JSON-RPC message as received, well-formed: `tools/call`, or on the side of a client
+     * `mcp.tool.invoke`, or a faulty attempt at one of them. */
     struct mcpx_slice payload;
-    /* Why the message is no JSON-RPC request (mcpx_rpc_read), although a call was meant: it is
-     * refused, and leaves its record. NULL: it is one. */
+    /* The fault of a message that is not a JSON-RPC request (mcpx_rpc_read): the edge refuses
+     * the call, and records it. NULL: it is a request. */
     const struct mcpx_fault *fault;
-    /* Those that the edge would pass on, with the name that the tool has at its server; absent:
-     * those of the payload. Of an invocation: made by mcpx_invocation_params_add. */
+    /* The params to be forwarded, with the server's name of the tool; absent: those of the
+     * payload. For an invocation: made by mcpx_invocation_params_add. */
     struct mcpx_slice params;
     /* Static; if this call came by another one than the options say; else NULL. */
     const char *transport;
     /* All tools of the server; empty: there are none; NULL: they are not known, because the
-     * server is not there: the call ends as `unavailable`. */
+     * server is missing: the call ends as `unavailable`. */
     struct mcpx_tools *tools;
-    struct mcpx_slice server_version; /* what the server says of itself; absent: not known */
-    struct mcpx_slice envelope_id;    /* of the envelope that it came in; absent: none */
-    struct mcpx_slice fulfils;        /* id of the proposal that it fulfils; absent: none */
-    /* Whether the sender may call this tool. Asked on the side of a server when an alias was
-     * called: the router has asked for the alias only. Asked on the side of a client for each
-     * call. It may append members of the error's `data` to `more`, such as "kind":"...". NULL:
-     * yes. */
+    struct mcpx_slice server_version; /* by the server's own statement; absent: not known */
+    struct mcpx_slice envelope_id;    /* of the call's envelope; absent: none */
+    struct mcpx_slice fulfils;        /* id of the fulfilled proposal; absent: none */
+    /* True when the sender may call this tool. A server's edge asks for each call of an alias,
+     * because the router has checked the alias only. A client's edge asks for each call. The
+     * function may append members of the error's `data` to `more`, such as "kind":"...". NULL:
+     * all calls are allowed. */
     bool (*may)(void *context, struct mcpx_slice tool, struct mcpx_text *more);
     void *context;
     struct mcpx_instant now;
-    /* MCPX_CALL_RANDOM_LEN random bytes; NULL with deterministic ids, which need none. */
+    /* MCPX_CALL_RANDOM_LEN random bytes; NULL with deterministic ids. */
     const unsigned char *random;
-    /* Bytes that an answer of the edge itself, the handshake, may have; 0: any number. */
+    /* Most bytes of the edge's own answer, the handshake; 0: no bound. */
     size_t answer_max;
 };
 
 /**
  * An answer, without the JSON-RPC message around it. Lent until the calls are used again, and no
- * longer than the text that the call ended with: it may be that text.
+ * longer than `text` of struct mcpx_call_end: it may be that text.
  */
 struct mcpx_call_answer {
     bool is_error; /* `text` is the `error` of the message; else it is its `result` */
     struct mcpx_slice text;
 };
 
-/** What becomes of a call. */
+/** The outcome of an admission. */
 struct mcpx_admission {
-    /* It is passed on, and ended by mcpx_calls_answer; NULL: it has ended, and `answer` is what
-     * the sender gets. */
+    /* To be forwarded, and ended by mcpx_calls_answer; NULL: the call has ended, and the sender
+     * gets `answer`. */
     struct mcpx_call *call;
-    /* The tool, by the name that its server has for it. Lent until the call ends. */
+    /* The server's name of the tool. Lent until the call ends. */
     struct mcpx_slice tool;
-    /* What is passed on; absent: what the edge would pass on without terms. Lent until the
-     * calls are used again. */
+    /* The params to forward; absent: the same as without terms. Lent until the calls are used
+     * again. */
     struct mcpx_slice params;
     struct mcpx_call_answer answer;
 };
 
 /**
- * The first door: is it a call that can work, and what is passed on?
+ * Admission: checks a call, and makes the params to forward.
  *
- * Returns MCPX_OK, or MCPX_ENOMEM: then the call never was, and leaves no record.
+ * Returns MCPX_OK, or MCPX_ENOMEM: then there is no call and no record of it.
  */
 MCPX_API enum mcpx_err mcpx_calls_admit(struct mcpx_calls *calls,
                                         const struct mcpx_call_request *request,
@@ -208,9 +206,9 @@ MCPX_API enum mcpx_err mcpx_calls_admit(struct mcpx_calls *calls,
 /**
  *   RESULT    the server's `result`
  *   ERROR     the server's JSON-RPC error object
- *   FAILED    a cause of ours: no answer in time, the server died, the sender has cancelled
- *   REFUSED   a person said no, and the edge has written the `result` or `error` that says so:
- *             it passes as it is
+ *   FAILED    a cause at the edge: no answer in time, the server died, the sender has cancelled
+ *   REFUSED   a person refused the call. The edge has written its `result` or `error`, which
+ *             passes unchanged
  */
 enum mcpx_call_end_type {
     MCPX_CALL_RESULT = 0,
@@ -226,28 +224,28 @@ struct mcpx_call_end {
     bool is_error;          /* REFUSED: `text` is an error */
     enum mcpx_cause cause;  /* FAILED */
     /* FAILED: a sentence for people; becomes `reason` in the `data` of an error, and the
-     * message in an envelope; absent: there is none to say. */
+     * message in an envelope; absent: none. */
     struct mcpx_slice reason;
     /* FAILED: members of the error's `data`, such as "signal":9; absent: none. */
     struct mcpx_slice more;
-    /* Bytes that the answer may have; what is longer ends as `output_size`. 0: no bound. */
+    /* Most bytes of the answer; a longer one ends as `output_size`. 0: no bound. */
     size_t answer_max;
     struct mcpx_instant now;
 };
 
 /**
- * The second door: each admitted call goes through it once, also when nobody waits for the answer.
- * Frees the call.
+ * Completion: ends an admitted call and frees it. Each admitted call must be ended once, also when
+ * its sender no longer waits for the answer.
  *
  * Returns MCPX_OK; MCPX_ENOMEM when there was no memory for the answer: the call has ended, `out`
- * has an error that says so, and its records may be missing.
+ * has an error for it, and its records may be missing.
  */
 MCPX_API enum mcpx_err mcpx_calls_answer(struct mcpx_calls *calls, struct mcpx_call *call,
                                          const struct mcpx_call_end *end,
                                          struct mcpx_call_answer *out);
 
 /**
- * Takes the oldest record that was not taken yet: after each door, until it returns false.
+ * Takes the oldest remaining record: after each admission and completion, until it returns false.
  *
  * line   a JSON object and "\n", lent until the calls are used again
  */
