@@ -1,6 +1,6 @@
 /*
- * record.h - what an edge tells of itself: a line of telemetry, a line of validation, the
- * handshake; and whether two logs say the same. docs/contracts.md shows them.
+ * record.h - the records of an edge: a line of telemetry, a line of validation, the handshake;
+ * and a comparison of two logs. docs/contracts.md shows them.
  *
  * Nothing here ever holds a value of an argument or of a result. Texts are UTF-8, unescaped, and
  * borrowed during the call. Of a text in a line only the first MCPX_RECORD_TEXT_MAX characters are
@@ -30,7 +30,7 @@ enum mcpx_record { MCPX_RECORD_VALIDATION = 0, MCPX_RECORD_TELEMETRY };
 MCPX_API void mcpx_schema_version(const struct mcpx_schema *schema,
                                   char out[MCPX_SCHEMA_VERSION_LEN + 1]);
 
-/** What became of a call. DEGRADED: it has a result, and something was wrong nevertheless. */
+/** The outcome of a call. DEGRADED: it has a result, and also an error. */
 enum mcpx_outcome { MCPX_OUTCOME_OK = 0, MCPX_OUTCOME_DEGRADED, MCPX_OUTCOME_ERROR };
 
 /**
@@ -44,10 +44,9 @@ enum mcpx_telemetry_event {
 };
 
 /**
- * One event. Members that the event does not have are ignored. Where a text is absent or empty
- * "none" is written, because the contract wants a text; `actor` and `mode` are then those of a
- * context that an edge makes, "agent" and "operator", and also when they are no word of the
- * contract.
+ * One event. Members of other events are ignored. "none" is written for an absent or empty text,
+ * because the contract requires a text. `actor` and `mode` become "agent" and "operator", as in a
+ * context made by an edge, when they are absent, empty or not a word of the contract.
  */
 struct mcpx_telemetry {
     enum mcpx_telemetry_event event;
@@ -64,16 +63,16 @@ struct mcpx_telemetry {
     /* CALL: of the tool's input schema; RESULT: of its output schema. */
     struct mcpx_slice schema_version;
     enum mcpx_outcome outcome; /* RESULT */
-    /* RESULT that is not OK: the code of what was wrong; MCPX_CODE_COUNT: none is known, which
-     * of an ERROR counts as INTERNAL_ERROR. */
+    /* RESULT that is not OK: the code of its error; MCPX_CODE_COUNT: none is known; for an ERROR
+     * this counts as INTERNAL_ERROR. */
     enum mcpx_code category;
     /* RESULT: microseconds, written as milliseconds; negative counts as 0. */
     int64_t duration_us;
 };
 
 /**
- * Appends the line of an event, with its "\n". It keeps the contract `event`, and no more is in
- * it. Memory failure shows in `out`.
+ * Appends the line of an event, with its "\n". The line keeps the contract `event` and holds no
+ * other members. Memory failure shows in `out`.
  *
  * latest   the time of the last line of the same file, 0 at first; updated. `ts` is never before
  *          it: when the clock was set back, time stands still. Lines of a file are written in the
@@ -132,9 +131,9 @@ struct mcpx_namespaces {
 };
 
 /**
- * The namespace of a tool: the longest known one that stands in its name before a dot
- * ("billing.aws" and "billing" of "billing.aws.ingest"), else what stands before the name's first
- * dot, else the participant's id. Lent by `known` or `tool`.
+ * The namespace of a tool: the longest known one before a dot of its name ("billing.aws" and
+ * "billing" of "billing.aws.ingest"), else the text before the name's first dot, else the
+ * participant's id. Lent by `known` or `tool`.
  */
 MCPX_API struct mcpx_slice mcpx_namespace_of(const struct mcpx_namespaces *known,
                                              struct mcpx_slice tool);
@@ -145,17 +144,17 @@ struct mcpx_alias {
     struct mcpx_slice canonical;
 };
 
-/** The tool that answers with the handshake, and the namespace that shows it there when known. */
+/** The tool for the handshake, and the namespace that lists this tool when known. */
 #define MCPX_HANDSHAKE_TOOL "mcp.capabilities.get"
 #define MCPX_HANDSHAKE_NAMESPACE "mcp.capabilities"
 
-/** Which tools there are, at which version, and who answers for them. */
+/** The tools of a server, their versions, and their namespaces with owners. */
 struct mcpx_handshake {
     struct mcpx_slice mcp_version;    /* not empty */
     struct mcpx_slice schema_version; /* YYYY-MM-DD */
     const struct mcpx_slice *flags;   /* in the order in which they are listed */
     size_t flag_count;
-    /* Those of the terms; others come from the tools' names. */
+    /* From the contract settings; others come from the tools' names. */
     struct mcpx_namespaces namespaces;
     /* The server's, in any order; a name that stands twice is listed once. */
     const struct mcpx_slice *tools;
@@ -168,10 +167,9 @@ struct mcpx_handshake {
 };
 
 /**
- * Appends the handshake, one JSON object that keeps the contract `capabilities`. It is made of its
- * arguments alone, and whatever their order: the same surface gives the same bytes. When
- * MCPX_HANDSHAKE_NAMESPACE is known, MCPX_HANDSHAKE_TOOL is listed there, although no server has
- * it.
+ * Appends the handshake, one JSON object that keeps the contract `capabilities`. Equal tools,
+ * aliases and namespaces give equal bytes, in any order. When MCPX_HANDSHAKE_NAMESPACE is known,
+ * MCPX_HANDSHAKE_TOOL is listed there, although no server has it.
  *
  * Returns MCPX_OK, or MCPX_ENOMEM and leaves `out` as it was.
  */
@@ -186,8 +184,8 @@ enum mcpx_parity_side { MCPX_PARITY_GOLDEN = 0, MCPX_PARITY_NEW };
  * and then filled.
  */
 struct mcpx_parity {
-    /* Told each difference: its line, from 1, and the JSON Pointer of what differs, lent during
-     * the call; "" when one side has no such line. May be NULL. */
+    /* Called for each difference: its line, from 1, and the JSON Pointer of the differing value,
+     * lent during the call; "" when one side has no such line. May be NULL. */
     void (*differ)(void *context, size_t line, struct mcpx_slice path);
     void *context;                 /* handed to `differ` */
     size_t lines[2];               /* read so far of each side, by enum mcpx_parity_side */
@@ -197,21 +195,21 @@ struct mcpx_parity {
 };
 
 /**
- * Compares the next line of both as JSON values, without what differs from one run or transport to
- * another: ts, traceId, spanId, requestId, durationMs, transport, route. Order of members does not
- * count, nor how a number or a string is written. It takes n log n for n members.
+ * Compares the next line of both as JSON values, without the members that depend on the run or the
+ * transport: ts, traceId, spanId, requestId, durationMs, transport, route. The order of members and
+ * the spelling of numbers and strings do not count. The time is n log n for n members.
  *
  * lines   by enum mcpx_parity_side, without their ends; borrowed. Absent: that log has no more
  * fault   filled when a line cannot be read: reason, and offset in that line; may be NULL
  *
- * Returns MCPX_OK, also when the lines differ; MCPX_EINVALID or MCPX_EUTF8 when a line is no JSON,
- * or ambiguous; MCPX_ENOMEM. After a failure there is nothing more to compare.
+ * Returns MCPX_OK, also when the lines differ; MCPX_EINVALID or MCPX_EUTF8 when a line is not JSON,
+ * or is ambiguous; MCPX_ENOMEM. A failure ends the comparison.
  */
 MCPX_API enum mcpx_err mcpx_parity_next(struct mcpx_parity *parity,
                                         const struct mcpx_slice lines[2],
                                         struct mcpx_fault *fault);
 
-/** Frees what a comparison holds. What it has found stays. */
+/** Frees the memory of a comparison. The counts stay. */
 MCPX_API void mcpx_parity_fini(struct mcpx_parity *parity);
 
 MCPX_END_C

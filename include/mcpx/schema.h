@@ -1,7 +1,7 @@
 /*
- * schema.h - JSON Schema: is a document what it should be, and if not, where and why? Dialects
- * 2020-12 and draft-07. Texts are judged as they are written: numbers are decimals, not doubles.
- * Nothing is ever fetched; nothing is valid because a schema could not be used.
+ * schema.h - validates documents with JSON Schema, and reports where and why one is not valid.
+ * Dialects 2020-12 and draft-07. Numbers are compared as decimals, not as doubles. Nothing is ever
+ * fetched. An unusable schema makes no document valid.
  */
 #ifndef MCPX_SCHEMA_H
 #define MCPX_SCHEMA_H
@@ -19,36 +19,36 @@ MCPX_BEGIN_C
 #define MCPX_SCHEMA_PATTERNS_MAX (128 * 1024) /* all of them, as PCRE2 has compiled them */
 
 /**
- * Bytes that the compiled schemas of one participant's tools may take, unless terms say otherwise
- * (mcpx_terms_limit). Those of all of a shelf take 64 MiB at most: then the participant with most
- * loses what it used least recently, which is compiled anew when it is asked for.
+ * Most bytes of the compiled schemas of one participant's tools; terms can change it
+ * (mcpx_terms_limit). All schemas of a shelf take 64 MiB at most. Beyond that the participant with
+ * most loses its least recently used schema; the next use compiles it again.
  */
 #define MCPX_SCHEMA_SHARE (16 * 1024 * 1024)
 
 /** Errors that a report keeps. */
 #define MCPX_SCHEMA_ERRORS_MAX 10
 
-/** What a schema without `$schema` is written in. */
+/** The dialect of a schema without `$schema`. */
 enum mcpx_dialect { MCPX_DIALECT_2020_12 = 0, MCPX_DIALECT_DRAFT_07 };
 
-/** One thing that is not as it should be. */
+/** One error of a document. */
 struct mcpx_schema_error {
     /* JSON Pointer to the value, or to where a missing member would be. */
     struct mcpx_slice path;
     struct mcpx_slice keyword; /* of the schema, or `json`, `ambiguous`, `bounds` */
-    struct mcpx_slice message; /* what is expected; never what was found */
+    struct mcpx_slice message; /* the expected value; never the one found */
 };
 
-/** What became of a document. UNKNOWN: judging it met a bound; it does not count as valid. */
+/** The verdict on a document. UNKNOWN: validation met a bound; it does not count as valid. */
 enum mcpx_verdict { MCPX_VERDICT_VALID = 0, MCPX_VERDICT_INVALID, MCPX_VERDICT_UNKNOWN };
 
 /**
- * What was found, and the memory that finding it took, which is kept for the next document. Zero-
- * initialised is empty and ready. One thread at a time.
+ * The result of a validation. It keeps the working memory for the next document. Zero-initialised
+ * is empty and ready. One thread at a time.
  */
 struct mcpx_schema_report {
     enum mcpx_verdict verdict; /* on the document */
-    size_t count; /* errors, those that come first by path, then by keyword, byte by byte */
+    size_t count; /* errors, the first ones by path, then by keyword, byte by byte */
     /* Lent until the report is used again. */
     struct mcpx_schema_error errors[MCPX_SCHEMA_ERRORS_MAX];
     struct mx_workspace *workspace; /* private */
@@ -67,21 +67,21 @@ struct mcpx_schema_options {
     /* The schema is a part of the text: JSON Pointer to it. "#" is that part, not the text.
      * Nothing else in the text counts, nor does its length. */
     struct mcpx_slice pointer;
-    /* Asked for each document that is not known yet, by its URI without fragment. Lends its
-     * text until the schema is compiled and returns true, or returns false. May be NULL. */
+    /* Finds a document that is not known yet, by its URI without fragment. Returns true and lends
+     * its text until the schema is compiled, or returns false. May be NULL. */
     bool (*find)(void *context, struct mcpx_slice uri, struct mcpx_slice *text);
     void *context; /* handed to `find` */
 };
 
 /**
  * A compiled schema: immutable, counted. Any number of threads may validate with it, each with a
- * report of its own; one at a time may take and give back references.
+ * report of its own. Only one thread at a time may take and give back references.
  */
 struct mcpx_schema;
 
 /**
- * Compiled schemas under their fingerprints, which is the SHA-256 of their canonical JSON. Equal
- * schemas are one object. One thread at a time; it outlives no schema and need not.
+ * Compiled schemas by fingerprint, the SHA-256 of their canonical JSON. Equal schemas are one
+ * object. One thread at a time. Referenced schemas may outlive the shelf.
  */
 struct mcpx_shelf;
 
@@ -124,12 +124,12 @@ MCPX_API void mcpx_schema_unref(struct mcpx_schema *schema);
 MCPX_API struct mcpx_slice mcpx_schema_fingerprint(const struct mcpx_schema *schema);
 
 /**
- * Judges a document.
+ * Validates a document.
  *
  * text     borrowed
  * report   filled: verdict and errors
  *
- * Returns MCPX_OK when it is valid; MCPX_EINVALID when it is not, no JSON, or ambiguous;
+ * Returns MCPX_OK when it is valid; MCPX_EINVALID when it is not valid, not JSON, or ambiguous;
  * MCPX_ELIMIT when a bound was met; MCPX_ENOMEM.
  */
 MCPX_API enum mcpx_err mcpx_schema_validate(const struct mcpx_schema *schema,
@@ -139,13 +139,13 @@ MCPX_API enum mcpx_err mcpx_schema_validate(const struct mcpx_schema *schema,
 /** The schemas of a server's tools, by the tools' names. One thread at a time. */
 struct mcpx_tools;
 
-/** Which of a tool's two schemas: that of its arguments or that of its results. */
+/** The schema of a tool's arguments, or the schema of its results. */
 enum mcpx_tool_side { MCPX_TOOL_INPUT = 0, MCPX_TOOL_OUTPUT };
 
 /** One of a tool's schemas. */
 struct mcpx_tool_schema {
-    /* Lent until another one is asked of any tools of the shelf, or the tools are freed; who
-     * keeps it longer takes a reference. */
+    /* Lent until the next mcpx_tools_schema for any tools of the shelf, or until the tools are
+     * freed; a caller that keeps it longer must take a reference. */
     const struct mcpx_schema *schema;
     bool declared; /* false when the tool has none: the schema then takes every value */
 };
@@ -163,22 +163,22 @@ MCPX_API void mcpx_tools_free(struct mcpx_tools *tools);
 
 /**
  * Adds the tools of one page of a `tools/list` result. Of two tools with one name the first counts.
- * An entry that is no object with a string `name`, or nested too deeply, is left out. Nothing is
- * compiled yet.
+ * An entry is left out when it is not an object with a string `name`, or is nested too deeply.
+ * Nothing is compiled yet.
  *
  * result   the result: an object with an array `tools`; borrowed
  * fault    filled on MCPX_EINVALID; may be NULL
  *
- * Returns MCPX_OK; MCPX_EINVALID when it is no such object; MCPX_EUTF8; MCPX_ENOMEM. Then nothing
- * is added.
+ * Returns MCPX_OK; MCPX_EINVALID when `result` is not such an object; MCPX_EUTF8; MCPX_ENOMEM. On
+ * failure nothing is added.
  */
 MCPX_API enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
                                       struct mcpx_fault *fault);
 
 /**
- * Appends which entries were left out, and which schemas cannot be used, and why: sentences for
- * people, each with a newline. The first ten of either are named. Schemas are compiled for it, as
- * many as take some milliseconds; one that is left shows at its tool's first call.
+ * Appends the entries left out and the unusable schemas, with reasons: sentences for people, each
+ * with a newline. The first ten of either are named. It compiles schemas for some milliseconds;
+ * each remaining one is checked at its tool's first call.
  */
 MCPX_API void mcpx_tools_doubts_add(struct mcpx_text *out, struct mcpx_tools *tools);
 
@@ -189,15 +189,14 @@ MCPX_API size_t mcpx_tools_count(const struct mcpx_tools *tools);
 MCPX_API struct mcpx_slice mcpx_tools_name(const struct mcpx_tools *tools, size_t index);
 
 /**
- * Finds a schema of a tool. It is compiled when it is asked for first. One that cannot be used, or
- * that its participant may not hold, stays so as long as the tools.
+ * Finds a schema of a tool. The first call compiles it. A schema that is unusable, or exceeds its
+ * participant's limit, stays so until the tools are freed.
  *
  * name     of the tool, with "mcp.tool:" before it or without
  * report   filled when the schema is unusable, with the first error; may be NULL
  *
  * Returns MCPX_OK; MCPX_ENOTFOUND when there is no such tool; MCPX_EINVALID when its schema is
- * unusable; MCPX_ENOMEM. `out` is untouched on failure: there is no schema that could be used
- * instead.
+ * unusable; MCPX_ENOMEM. `out` is untouched on failure.
  */
 MCPX_API enum mcpx_err mcpx_tools_schema(struct mcpx_tools *tools, struct mcpx_slice name,
                                          enum mcpx_tool_side side,
