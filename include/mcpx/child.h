@@ -29,7 +29,7 @@ enum mcpx_child_state {
 
 struct mcpx_child;
 
-/** What a change of state is about. */
+/** The details of a change of state. */
 struct mcpx_child_report {
     enum mcpx_child_state state;
     int pid;          /* of the process that runs or ran; 0 when there was none */

@@ -1,6 +1,6 @@
 /*
- * contract.h - what documents have to be at the edge of a room: the contracts by name, and the
- * errors of a call that breaks one. docs/contracts.md has the same tables for people.
+ * contract.h - the contracts for documents of tool calls, by name, and the errors of a call that
+ * breaks one. docs/contracts.md has the same tables for people.
  */
 #ifndef MCPX_CONTRACT_H
 #define MCPX_CONTRACT_H

@@ -55,7 +55,7 @@ MCPX_API enum mcpx_err mcpx_digest_bytes(struct mcpx_slice bytes,
 MCPX_API enum mcpx_err mcpx_digest_json(struct mcpx_slice json, char out[MCPX_SHA256_LEN + 1],
                                         struct mcpx_fault *fault);
 
-/** What an id is made for; its name is part of what a deterministic id is made of. */
+/** The purpose of an id; a deterministic id also depends on it. */
 enum mcpx_id_purpose { MCPX_ID_REQUEST, MCPX_ID_SPAN, MCPX_ID_RUN };
 
 /** Writes a UUID of version 4, made of 16 random bytes, without hyphens, and a NUL. */
@@ -87,7 +87,7 @@ MCPX_API enum mcpx_err mcpx_ids_next(struct mcpx_ids *ids, enum mcpx_id_purpose 
                                      struct mcpx_slice tool, struct mcpx_slice arguments,
                                      char out[MCPX_ID_LEN + 1]);
 
-/** Where a call may say which ids it goes by. What is absent, or no object, says nothing. */
+/** The sources of a call's ids. A text that is absent or not an object gives none. */
 struct mcpx_id_sources {
     struct mcpx_slice context; /* the call's shared context, well-formed JSON */
     struct mcpx_slice meta;    /* the `_meta` of its params, well-formed JSON */
@@ -100,7 +100,7 @@ struct mcpx_id_sources {
  * correlation_id, correlationId in `_meta`, else the envelope's id. Of the members counts what is a
  * string and more than blanks; blanks around it are left out.
  *
- * Returns false when nothing says one, so that one has to be made. Memory failure shows in `out`.
+ * Returns false when there is none: the caller must make one. Memory failure shows in `out`.
  */
 MCPX_API bool mcpx_request_id_add(struct mcpx_text *out, const struct mcpx_id_sources *from);
 

@@ -11,7 +11,7 @@
 
 MCPX_BEGIN_C
 
-/** What a value is, by its first byte. ABSENT for an absent or empty slice. */
+/** The type of a value, by its first byte. ABSENT for an absent or empty slice. */
 enum mcpx_json_type {
     MCPX_JSON_ABSENT = 0,
     MCPX_JSON_STRING,
@@ -49,8 +49,8 @@ struct mcpx_json_walk {
 };
 
 /**
- * Starts a walk. `value` is well-formed and borrowed during the walk. A value that is no object
- * or array has no members: the walk ends at once.
+ * Starts a walk. `value` is well-formed and borrowed during the walk. The walk ends at once for
+ * a value that is not an object or array.
  */
 MCPX_API void mcpx_json_walk_start(struct mcpx_json_walk *walk, struct mcpx_slice value);
 
@@ -113,7 +113,7 @@ MCPX_API bool mcpx_json_same(struct mcpx_slice a, struct mcpx_slice b);
 
 /**
  * Appends the text that a string value stands for. Returns false and appends nothing when the
- * value is no string or holds half a surrogate pair; `out` remembers when memory runs out.
+ * value is not a string or holds half a surrogate pair. Memory failure shows in `out`.
  */
 MCPX_API bool mcpx_json_add_unescaped(struct mcpx_text *out, struct mcpx_slice value);
 

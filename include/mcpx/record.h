@@ -115,7 +115,7 @@ struct mcpx_validation {
 MCPX_API void mcpx_validation_add(struct mcpx_text *out, const struct mcpx_validation *line,
                                   int64_t *latest);
 
-/** Who answers for tools. Absent or empty are version "0.0", owner "unowned", "unspecified". */
+/** A namespace of tools. Absent or empty are version "0.0", owner "unowned", "unspecified". */
 struct mcpx_namespace {
     struct mcpx_slice name;
     struct mcpx_slice version;
