@@ -31,8 +31,8 @@ struct mcpx_client_config {
     /* PEM file with at least one certificate authority for wss; NULL = the system's. */
     const char *ca_file;
     /* PEM file with a certificate that is shown to the router, and those between it and its
-     * authority behind it, for wss; NULL = none. Read again for each connection: a file that
-     * cannot be used then leaves what was read before in force. Without a token, and without
+     * authority behind it, for wss; NULL = none. Read again for each connection; the former
+     * certificate stays active when the file is unusable then. Without a token, and without
      * session.renews_token, 401 and 4005 are final only when the file has no other certificate
      * than the one that was shown; the reason of LEFT then names the file. */
     const char *cert_file;
@@ -92,7 +92,7 @@ MCPX_API enum mcpx_err mcpx_client_respond(struct mcpx_client *client,
  *
  * token   copied; NULL = there is no other token, and the next refusal is final
  *
- * Returns MCPX_OK; MCPX_EINVALID when it is no token; MCPX_ECLOSED; MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_EINVALID when it is not a token; MCPX_ECLOSED; MCPX_ENOMEM.
  */
 MCPX_API enum mcpx_err mcpx_client_renew(struct mcpx_client *client, const char *token);
 
