@@ -33,8 +33,8 @@ MCPX_BEGIN_C
  * json    nested at most 512 deep
  * fault   filled when the text is at fault (reason, offset); may be NULL
  *
- * Returns MCPX_OK; MCPX_EINVALID when the text is no JSON, or when two readers could read it
- * differently: a name stands twice in an object, a string has half a surrogate pair, a number has
+ * Returns MCPX_OK; MCPX_EINVALID when the text is not JSON, or is ambiguous for this form: a
+ * name stands twice in an object, a string has half a surrogate pair, a number has
  * an exponent of more than nine digits; MCPX_EUTF8; MCPX_ENOMEM. On failure `out` keeps its
  * content.
  */

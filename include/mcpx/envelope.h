@@ -75,9 +75,9 @@ MCPX_API enum mcpx_err mcpx_envelope_parse(struct mcpx_slice text, size_t depth_
 MCPX_API bool mcpx_participant_id_is_valid(struct mcpx_slice id);
 
 /**
- * True for a name that configuration or a token may give a participant: a valid participant id
- * that does not end in `~` and digits. Such an ending marks the id of an instance, and only the
- * router makes these. Protocol: section 7.
+ * True for a valid participant id without `~` and digits at its end. Configuration and tokens may
+ * give a participant only such a name. The ending marks the id of an instance; only the router
+ * makes these. Protocol: section 7.
  */
 MCPX_API bool mcpx_identity_is_valid(struct mcpx_slice identity);
 

@@ -78,8 +78,8 @@ static inline struct mcpx_json_walk mcpx_json_walk_of(struct mcpx_slice value)
 MCPX_API bool mcpx_json_walk_at(const struct mcpx_json_walk *walk, const char *name);
 
 /**
- * The value of an object's first member of that name, or an absent slice: when there is none, or
- * when `object` is no object.
+ * The value of an object's first member of that name. Absent when there is none, or when `object`
+ * is not an object.
  */
 MCPX_API struct mcpx_slice mcpx_json_get(struct mcpx_slice object, const char *name);
 
@@ -133,8 +133,8 @@ MCPX_API void mcpx_json_add_member(struct mcpx_text *out, const char *name,
 /** One change to an object's member. */
 struct mcpx_json_change {
     const char *name; /* ASCII that needs no escapes */
-    /* JSON text that takes the place of the first such member's value, or becomes a new last
-     * member; absent: every member of that name is left out. */
+    /* JSON text: replaces the first such member's value, or becomes a new last member. Absent:
+     * every member of that name is left out. */
     struct mcpx_slice value;
 };
 
