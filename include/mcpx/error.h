@@ -96,7 +96,7 @@ MCPX_API int mcpx_error_status(enum mcpx_err err);
  * Whether to connect again.
  *
  * code   a close code, or the HTTP status of a refused attempt. MCPX_AGAIN_YES for a code
- *        without a row, and for 0, which means that the connection broke
+ *        without a row, and for 0 (the connection broke)
  */
 MCPX_API enum mcpx_again mcpx_error_again(int code);
 

@@ -42,7 +42,7 @@ struct mcpx_rpc {
     /* Raw: a number, a string with its quotes, or null; absent when there is none. */
     struct mcpx_slice id;
     struct mcpx_slice method; /* unescaped; absent in RESULT and ERROR */
-    /* What the table of protocol section 2 takes from params, unescaped; absent where it takes
+    /* The CONTEXT from params (protocol section 2), unescaped; absent where that table takes
      * nothing, where the member is missing or no string, and where it is empty, holds a control
      * character or would make the kind longer than MCPX_KIND_MAX. */
     struct mcpx_slice context;
