@@ -54,9 +54,8 @@ void hub_free(struct hub *hub);
  * takeover of an id within a minute, or when the participant has joined too often; MCPX_EINSTANCES
  * when the participant has its maximum of instances; MCPX_EGOING while draining.
  *
- * In a hub that needs commits also MCPX_EOPENING: the topic is not open (hub_open), or a join or
- * leave of this participant is pending; ask again when hub_waits has changed. MCPX_ENOTNOW: the
- * topic cannot be opened.
+ * With commits also MCPX_EOPENING: the topic is not open (hub_open), or the participant's join or
+ * leave is pending; ask again when hub_waits has changed. MCPX_ENOTNOW: the topic cannot be opened.
  */
 enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
                             const struct admission *admission, struct mcpx_now now);

@@ -1,6 +1,6 @@
 /*
- * list.h - circular, doubly linked, intrusive. A head is a link that belongs to no element; a
- * link that is in no list points at itself.
+ * list.h - circular, doubly linked, intrusive. A head is a link without an element; a link outside
+ * any list points at itself.
  */
 #ifndef HUB_LIST_H
 #define HUB_LIST_H
@@ -15,11 +15,11 @@ struct link {
 /** The element of `type` whose member `member` is this link. */
 #define LIST_ELEMENT(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
 
-/** The same of the first link in a list; NULL when that is empty. */
+/** The first element of a list; NULL when the list is empty. */
 #define LIST_FIRST(head, type, member)                                                        \
     ((head)->next == (head) ? NULL : LIST_ELEMENT((head)->next, type, member))
 
-/** A loop over the links of a list; the one at hand may leave it meanwhile. */
+/** A loop over the links of a list; the loop body may remove the current link. */
 #define LIST_EACH(at, head)                                                                   \
     for (struct link * (at) = (head)->next, *at##_next = (at)->next; (at) != (head);          \
          (at) = at##_next, at##_next = (at)->next)
@@ -36,7 +36,7 @@ static inline bool list_is_empty(const struct link *link)
     return link->next == link;
 }
 
-/** Takes a link out of whatever list it is in; harmless when it is in none. */
+/** Takes a link out of its list; harmless when it is in none. */
 static inline void list_remove(struct link *link)
 {
     link->previous->next = link->next;

@@ -8,9 +8,9 @@
  *         v  that lag      v                   v
  *     ....[................[..................)
  *
- * [history, head) is what the protocol calls retained: derived kinds, resume and pages of history
- * look only there. [tail, history) is kept for readers that still need it. Ids that have left the
- * window stay refused for a while: who pushes an id out of history cannot use it again at once.
+ * [history, head) is retained in the sense of the protocol: derived kinds, resume and pages of
+ * history look only there. [tail, history) is kept for lagging readers. Ids that have left the
+ * window stay refused for a while, so a sender cannot push an id out of history and reuse it.
  */
 #ifndef HUB_LOG_H
 #define HUB_LOG_H
@@ -21,21 +21,21 @@
 #include <mcpx/envelope.h>
 #include <mcpx/text.h>
 
-/* ---- spent ids: said and gone from the window, refused for a while (used_ids.c) ---- */
+/* ---- used ids: gone from the window and still refused, for a while (used_ids.c) ---- */
 
-/** Ids remembered of one sender, and senders remembered, in one topic. Protocol: section 5. */
+/** Used ids per sender, and senders with used ids, in one topic. Protocol: section 5. */
 enum { USED_IDS_MAX = 256, USED_SENDERS_MAX = 1024 };
 
-/** The value of a spent id in the log's index; a retained id has its serial there. */
+/** The value of a used id in the log's index; the value of a retained id is its serial + 1. */
 #define USED_VALUE UINT64_MAX
 
 /**
- * The spent ids of one topic, a share for each sender, so that no flood makes the topic forget
- * those of others. The index is the log's.
+ * The used ids of one topic. Each sender has a quota, so a flood cannot evict the ids of others.
+ * The index is the log's.
  */
 struct used_ids {
     struct mx_map senders;
-    struct link shares; /* who said something longest ago first */
+    struct link shares; /* the longest silent sender's first */
     size_t bytes;       /* what the shares take */
 };
 
@@ -43,22 +43,22 @@ struct used_ids {
 void used_ids_fini(struct used_ids *used_ids);
 
 /**
- * Makes room in a sender's share for what it is about to say, so that used_ids_note cannot fail.
- * The share of one sender too many is made in place of the one that was silent longest, whose ids
- * go out of the index. False when memory runs out (nothing has changed).
+ * Makes room in a sender's share for its next id, so that used_ids_note cannot fail. At
+ * USED_SENDERS_MAX a new share replaces that of the longest silent sender, and its ids leave the
+ * index. False when memory runs out (nothing has changed).
  */
 bool used_ids_reserve(struct used_ids *used_ids, struct mx_map *ids, uint32_t sender);
 
 /**
- * A retained id is spent: in the index its value becomes USED_VALUE, and the sender's oldest
- * beyond USED_IDS_MAX goes. Without a share it is forgotten at once.
+ * Turns a retained id into a used one: its value in the index becomes USED_VALUE, and the sender's
+ * oldest beyond USED_IDS_MAX goes. Without a share the id is forgotten at once.
  */
 void used_ids_note(struct used_ids *used_ids, struct mx_map *ids, uint32_t sender,
                    struct mx_map_slot retained);
 
 /**
- * Forgets the share of who was silent longest, for want of memory. False when there is none. What
- * these say again under a spent id is then let pass.
+ * Forgets the share of the longest silent sender, to save memory. False when there is none. The
+ * log then accepts those ids again.
  */
 bool used_ids_forget(struct used_ids *used_ids, struct mx_map *ids);
 
@@ -82,8 +82,8 @@ struct segment {
 };
 
 /**
- * What is known of one entry without reading its text. The note behind `note` holds its id, its
- * kind and its addressees, unescaped, and the seats that were addressed.
+ * One entry of the index by serial. Its note holds id, kind and addressees, unescaped,
+ * and the addressed seats.
  */
 struct entry {
     struct segment *segment;
@@ -95,7 +95,7 @@ struct entry {
     uint32_t note_len;
     uint16_t to_count; /* addressees; 0 = everyone */
     uint8_t head;      /* bytes of frame head */
-    uint32_t sender;   /* who said it: log_sender of its id */
+    uint32_t sender;   /* log_sender of the sender's id */
 };
 
 /** A cursor's hold on the memory it reads next. Prepared by log_reader_init. */
@@ -127,7 +127,7 @@ struct log_bounds {
     size_t share;
 };
 
-/** What log_run_from was asked, and its answer. Nothing while `from` and `end` are equal. */
+/** A cached answer of log_run_from and its arguments. Empty while `from` and `end` are equal. */
 struct log_answer {
     uint64_t from, end;
     struct log_run run;
@@ -153,7 +153,7 @@ struct log {
 /** Prepares an empty log. */
 void log_init(struct log *log, struct mx_map_key key, const struct log_bounds *bounds);
 
-/** An empty log without readers goes on as if so many entries had been in it. */
+/** Sets the next serial of an empty log without readers. */
 static inline void log_start(struct log *log, uint64_t serial)
 {
     log->tail = log->history = log->head = serial;
@@ -162,22 +162,22 @@ static inline void log_start(struct log *log, uint64_t serial)
 /** Frees all memory; no reader may be left. */
 void log_fini(struct log *log);
 
-/** The most pieces a message is made of: text around two splices, and the splices. */
+/** The maximum of pieces of a message: text around two splices, and the splices. */
 enum { LOG_PIECES_MAX = 8 };
 
 /**
- * A message to append: its text in pieces, and what the log should remember of it. All borrowed.
+ * A message to append: its text in pieces, and the data for its note. All borrowed.
  */
 struct log_message {
     struct mcpx_slice pieces[LOG_PIECES_MAX];
     size_t piece_count;
     struct mcpx_slice id;
     struct mcpx_slice kind;
-    uint32_t sender; /* log_sender of who says it */
+    uint32_t sender; /* log_sender of the sender's id */
     const struct mcpx_slice *to;
     size_t to_count;
-    /* A bit for each number of a reader: is it among the addressees? Absent when nobody is
-     * going to ask entry_is_for_seat. */
+    /* A bit for each seat: is that reader among the addressees? Absent when entry_is_for_seat
+     * will not be called. */
     struct mcpx_slice seats;
     int64_t mono_ms;
 };
@@ -198,9 +198,9 @@ size_t log_memory(const struct log *log);
 void log_forget(struct log *log, uint64_t until);
 
 /**
- * Gives up the oldest segment, with the history in it, and what is no longer needed of entries and
- * index; without segments, the spent ids of who was silent longest. False when somebody has still
- * to read in it, or nothing is left; then nothing has changed.
+ * Frees the oldest segment with its history, and shrinks entries and index; without segments it
+ * frees the used ids of the longest silent sender. False when a reader still needs the segment, or
+ * nothing is left; then nothing has changed.
  */
 bool log_shorten(struct log *log);
 
@@ -222,33 +222,33 @@ struct mcpx_slice entry_id(const struct entry *entry);
 /** The kind of an entry; lent likewise. */
 struct mcpx_slice entry_kind(const struct entry *entry);
 
-/** True when the entry is addressed to nobody in particular, or to this participant. */
+/** True when the entry is addressed to everyone, or to this participant. */
 bool entry_is_for(const struct entry *entry, struct mcpx_slice participant);
 
-/** The same question by the bit the entry was appended with, without a look at names. */
+/** As entry_is_for, by the seat's bit in the note instead of names. */
 bool entry_is_for_seat(const struct entry *entry, size_t seat);
 
 /** Finds a retained entry by id. False leaves `serial` untouched. */
 bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial);
 
-/** True when the id is taken: by a retained entry, or spent not long ago (used_ids.c). */
+/** True when a retained entry has the id, or it is a used id (used_ids.c). */
 bool log_knows(const struct log *log, struct mcpx_slice id);
 
-/** What the log remembers of a sender: nobody can choose a name that comes down to another's. */
+/** A keyed hash of a sender: a participant cannot choose a name with another's hash. */
 static inline uint32_t log_sender(const struct log *log, struct mcpx_slice participant)
 {
     return (uint32_t)mx_map_hash(log->key, participant);
 }
 
-/** What the log takes beside `memory`: its index, the spent ids included. */
+/** Bytes of the log beside `memory`: its index, used ids included. */
 size_t log_index_bytes(const struct log *log);
 
 /** Moves the start of the retained window past everything older than its age bound. */
 void log_forget_old(struct log *log, int64_t mono_ms);
 
 /**
- * Lets no entry of the window be younger than the one behind it: of those that were loaded, some
- * may have been stored while a clock was wrong.
+ * Makes the times of the window ascend: some loaded entries may have been stored while a clock was
+ * wrong.
  */
 void log_order_times(struct log *log);
 
@@ -271,46 +271,46 @@ static inline void log_reader_release(struct reader *reader)
 }
 
 /**
- * Frees the oldest segment if the retained window lies behind it and nobody reads it any more.
+ * Frees the oldest segment if the retained window lies behind it and it has no readers.
  * Returns false when there was nothing to free. Call it until then.
  */
 bool log_drop(struct log *log);
 
 /**
- * Who has still to read in the oldest segment, and of a single one who has read it, too; NULL when
- * there is none; lent until a reader moves.
+ * The readers of the oldest segment. In a log with a single segment they include readers at the
+ * head. NULL when there is none; lent until a reader moves.
  */
 struct link *log_oldest_readers(struct log *log);
 
 /**
  * The readers that alone keep the oldest segment although more than backlog_bytes have come after
- * it: the head of a list of struct reader, lent until a reader moves. Who had read all of the
- * segment is not among them, but goes on with the one after it. NULL when none are overdue.
+ * it: the head of a list of struct reader, lent until a reader moves. Readers at the end of the
+ * segment move to the next one first. NULL when none are overdue.
  */
 struct link *log_overdue(struct log *log);
 
 /**
  * The longest run that starts at `serial` (tail..head-1) and ends before `end` (<= head). The
- * last two answers are kept: most readers of a topic stand at the same place, and what they read in
- * one turn may lie in two pieces of memory.
+ * last two answers are cached: most readers of a topic are at the same serial, and one read may
+ * span two segments.
  */
 struct log_run log_run_from(struct log *log, uint64_t serial, uint64_t end);
 
 /* ---- unmasked WebSocket frames, as a server sends them. RFC 6455 section 5.2. ---- */
 
-/** The longest head of them. */
+/** The longest frame head, in bytes. */
 enum { FRAME_HEAD_MAX = 10 };
 
 /** Appends the frame of a whole text message. */
 void frame_add(struct mcpx_text *out, struct mcpx_slice text);
 
 /**
- * Makes room for so many bytes of frames, or leaves the text as it was: one that stayed `failed`
- * would swallow every later frame without a word. False when memory runs out.
+ * Reserves `more` bytes for frames, or leaves the text unchanged: a `failed` text would silently
+ * drop every later frame. False when memory runs out.
  */
 bool frame_reserve(struct mcpx_text *out, size_t more);
 
-/** Begins a text message whose length is known last: what is added to `out`, which it returns. */
+/** Begins a text message of unknown length: the caller appends it to `out`. Returns `out`. */
 struct mcpx_text *frame_begin(struct mcpx_text *out);
 
 /** Ends it. `frame` is lent until `out` changes. False when memory ran out. */

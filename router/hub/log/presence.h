@@ -1,10 +1,9 @@
 /*
- * presence.h - who came, who left, whose grants changed: the presence of one topic. It is no part
- * of history, so it stands beside the log, and is kept only until everybody who is there has read
- * it.
+ * presence.h - the presence of one topic: joins, leaves and changes of grants. Presence is not part
+ * of history, so it is kept beside the log, only until all connected participants have read it.
  *
- * News is gathered in a batch that nobody reads before it is published, so that many who come at
- * once are told in one write. All that a batch tells stands at one place between the envelopes:
+ * Presence is gathered in a batch. Readers see the batch when it is published, so many joins at
+ * once take one write. All frames of a batch have one place between the envelopes:
  *
  *     log     ... e7  e8             e9 ...
  *     presence               [ p3 p4 ]              a batch at 9: behind e8, before e9
@@ -16,13 +15,13 @@
 #include "router/hub/log/log.h"
 #include <mcpx/text.h>
 
-/** A batch with so many bytes should be published; the next frame begins another. */
+/** A batch of this many bytes should be published; the next frame begins another. */
 enum { PRESENCE_BATCH_MAX = 262144 };
 
-/** Frames that are told together. */
+/** Frames that are published together. */
 struct batch {
     struct batch *next;
-    struct link readers; /* readers who have to read it next (see struct presence_reader) */
+    struct link readers; /* its next readers (see struct presence_reader) */
     uint64_t at;         /* envelopes accepted before them */
     uint64_t first;      /* frames added to the presence before them */
     struct mcpx_text frames;
@@ -35,7 +34,7 @@ struct batch {
  */
 struct presence {
     struct batch *oldest, *newest, *open;
-    struct link waiting; /* readers who have read all that is published */
+    struct link waiting; /* readers that have read all published batches */
     uint64_t added;      /* frames added so far */
     size_t memory;       /* bytes of all batches */
 };
@@ -44,12 +43,12 @@ struct presence {
 struct presence_reader {
     struct link link;
     struct batch *batch; /* published, to be read next; NULL = there is nothing to read */
-    /* Bytes at the beginning of that batch, or of the open one, that are not for it. */
+    /* Bytes at the beginning of that batch, or of the open one, from before it joined. */
     size_t offset;
     uint64_t next; /* frames added before the one it reads next */
 };
 
-/** Prepares presence of nothing. */
+/** Prepares an empty presence. */
 void presence_init(struct presence *presence);
 
 /** Frees all batches; no reader may be left. */
@@ -64,7 +63,7 @@ bool presence_add(struct presence *presence, struct mcpx_slice text, uint64_t at
 /** Publishes the open batch; harmless when there is none. Takes time for each reader. */
 void presence_publish(struct presence *presence);
 
-/** Prepares a reader that is nowhere. */
+/** Prepares a reader without a place. */
 void presence_reader_init(struct presence_reader *reader);
 
 /** Places a reader behind everything that was added so far, published or not. */
@@ -74,10 +73,10 @@ void presence_reader_join(struct presence *presence, struct presence_reader *rea
 void presence_reader_pass(struct presence *presence, struct presence_reader *reader,
                           struct batch *batch);
 
-/** Takes a reader away; harmless when it is nowhere. */
+/** Removes a reader; harmless when it has no place. */
 void presence_reader_leave(struct presence_reader *reader);
 
-/** What is on a published batch for this reader, and how many frames that is. */
+/** The frames of a published batch for this reader, and their number. */
 struct mcpx_slice presence_rest(const struct presence *presence,
                                 const struct presence_reader *reader,
                                 const struct batch *batch, size_t *count);
@@ -89,12 +88,12 @@ static inline struct batch *presence_behind(const struct presence *presence,
     return batch->next == presence->open ? NULL : batch->next;
 }
 
-/** Frees the batches that nobody has to read any more. */
+/** Frees the batches without further readers. */
 void presence_drop(struct presence *presence);
 
 /**
  * The readers of the oldest batch when more than `backlog_bytes` (0 = no bound) have come after
- * it: the head of a list, lent until a reader moves. NULL when nobody is overdue.
+ * it: the head of a list, lent until a reader moves. NULL when none is overdue.
  */
 struct link *presence_overdue(struct presence *presence, size_t backlog_bytes);
 

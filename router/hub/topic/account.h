@@ -1,7 +1,7 @@
 /*
- * account.h - what a topic remembers about one participant, whichever of its connections it comes
- * by: rates, and which of its instances are there. It outlives the connections for as long as the
- * rates owe something. And what participants have in the whole hub.
+ * account.h - the state of one participant in a topic, shared by its connections: rates and
+ * connected instances. The account outlives the connections until its buckets are full again. Also
+ * the usage of participants in the whole hub.
  */
 #ifndef HUB_ACCOUNT_H
 #define HUB_ACCOUNT_H
@@ -13,8 +13,8 @@
 #include "router/policy/grants/grant.h"
 
 /**
- * So many tokens flow in per minute, and at most a minute's worth is there: below 2^44; 0 = no
- * limit. Zeroed but for that it is full.
+ * `per_minute` tokens flow in per minute, and it holds at most a minute's worth: below 2^44; 0 = no
+ * limit. With `cell` zeroed it is full.
  */
 struct bucket {
     uint64_t per_minute;
@@ -41,14 +41,14 @@ struct rates {
     struct bucket joins;
 };
 
-/** Accounts that nobody uses, kept per topic; the oldest is forgotten first. */
+/** Maximum of unused accounts per topic; the oldest is forgotten first. */
 enum { ACCOUNTS_IDLE_MAX = 1024 };
 
 /** One participant in one topic. Owned by the accounts it is in. */
 struct account {
-    struct link in_idle; /* link among those that nobody uses */
-    uint64_t taken;      /* one bit per instance that is there, the lowest for number 1 */
-    struct rates rates;  /* shared by all of them */
+    struct link in_idle;        /* link among unused accounts */
+    uint64_t taken;             /* one bit per connected instance, the lowest for number 1 */
+    struct rates rates;         /* shared by all of them */
     struct mcpx_slice identity; /* the participant; lives as long as the account */
 };
 
@@ -56,7 +56,7 @@ struct account {
 struct accounts {
     struct mx_map_key key;
     struct mx_map map; /* all of them, by hash of the identity */
-    struct link idle;  /* those that nobody uses, oldest first */
+    struct link idle;  /* unused ones, oldest first */
     size_t idle_count;
     struct rates fresh; /* the rates of a new account: full buckets */
 };
@@ -65,7 +65,7 @@ struct accounts {
 void accounts_init(struct accounts *accounts, struct mx_map_key key,
                    const struct rates *fresh);
 
-/** Other rates from now on, for all accounts, old and new. What was spent stays spent. */
+/** Sets other rates, for old and new accounts. Tokens taken so far stay taken. */
 void accounts_set_rates(struct accounts *accounts, const struct rates *fresh,
                         struct mcpx_now now);
 
@@ -77,11 +77,11 @@ struct account *accounts_find(const struct accounts *accounts, struct mcpx_slice
 
 /**
  * The account of a participant, made when there is none; `identity` is copied then. It is idle
- * until account_enter, so it is to be entered before another is opened. NULL when memory runs out.
+ * until account_enter: enter it before another is opened. NULL when memory runs out.
  */
 struct account *accounts_open(struct accounts *accounts, struct mcpx_slice identity);
 
-/** The instance with that number (1 .. INSTANCES_MAX) is there. */
+/** The instance with that number (1 .. INSTANCES_MAX) has joined. */
 void account_enter(struct accounts *accounts, struct account *account, unsigned number);
 
 /**
@@ -103,20 +103,20 @@ unsigned account_free_number(const struct account *account, unsigned max);
 void accounts_expire(struct accounts *accounts, struct mcpx_now now);
 
 /*
- * ---- what participants have in the hub, and the memory that all topics' logs have together: who
- * is the next to give some back when it is used up (topic.h). Protocol: section 5 (bounds).
+ * ---- usage of participants in the hub, and the memory budget of all topics' logs: the topic that
+ * gives memory back next when the budget is used up (topic.h). Protocol: section 5 (bounds).
  */
 
 struct hub;
 struct topic;
 
 /**
- * Where a topic stands.
+ * The list of a topic.
  *
  * LOG_BUDGET_HISTORY   it may be able to give back history
- * LOG_BUDGET_HELD      what it could give back is still to be read by somebody
- * LOG_BUDGET_WAITING   by a subscriber that waits for its turn: looked at after the next round
- * LOG_BUDGET_NOWHERE   it can give nothing back as far as is known: looked at again when it changes
+ * LOG_BUDGET_HELD      a subscriber still reads the memory it could give back
+ * LOG_BUDGET_WAITING   that subscriber waits to be written to: checked after the next round
+ * LOG_BUDGET_NOWHERE   it has nothing to give back: checked again when it changes
  */
 enum log_budget_line {
     LOG_BUDGET_HISTORY,
@@ -125,49 +125,49 @@ enum log_budget_line {
     LOG_BUDGET_NOWHERE
 };
 
-/** Lines of topics that can give something back, in the order in which they do. */
+/** Lists of topics with memory to give back, in the order of use. */
 enum { LOG_BUDGET_LINES = LOG_BUDGET_HELD + 1 };
 
 /**
- * One participant's usage. It is there as long as anything is on it. A topic that was loaded came
- * to be for nobody who is known: it is on a usage of its own.
+ * One participant's usage. It exists while it counts anything. A loaded topic has no known maker,
+ * so it has a usage of its own.
  */
 struct usage {
     struct mcpx_slice identity;
-    size_t topics; /* topics that came to be for it and are still there */
-    struct link lines[LOG_BUDGET_LINES]; /* those of them that can give something back */
+    size_t topics;                       /* existing topics that it made */
+    struct link lines[LOG_BUDGET_LINES]; /* those of them with memory to give back */
     size_t connections;                  /* its peers, disconnected ones included */
     struct link peers;                   /* the same as a list, oldest first */
-    size_t loads;   /* topics that are being opened because it asked for them */
+    size_t loads;                        /* topics being opened at its request */
     size_t pending; /* bytes of their messages that were not answered (hub_parts.h) */
     size_t unsent;  /* bytes that the edge holds for them because their sockets were full */
-    /* The edge's loop turn in which it was last heard, and what it has cost in that one. */
+    /* The edge's loop iteration in which it last sent anything, and its cost in that one. */
     uint64_t turn, cost;
-    uint64_t round;   /* the round of turns (output.c) in which they were last sent much */
+    uint64_t round;   /* the round (output.c) in which they were last sent much */
     uint64_t written; /* bytes of that */
 };
 
 /** The usage of a participant, or NULL when nothing is on it. */
 struct usage *usage_find(const struct hub *hub, struct mcpx_slice identity);
 
-/** That of who a grant belongs to, made when there is none; NULL when memory runs out. */
+/** The usage of a grant's participant, made when there is none; NULL when memory runs out. */
 struct usage *usage_open(struct hub *hub, const struct grant *grant);
 
 /** A usage for one topic that is loaded; NULL when memory runs out. */
 struct usage *usage_open_loaded(struct hub *hub, struct mcpx_slice topic);
 
-/** Frees it when nothing is on it. To be called when something was taken off. NULL is allowed. */
+/** Frees a usage that counts nothing. Call it after a count has fallen. NULL is allowed. */
 void usage_close(struct hub *hub, struct usage *usage);
 
 /** All logs' memory. */
 struct log_budget {
     size_t max;               /* bytes; 0 = no bound, and nothing below is kept */
     size_t used;              /* bytes that all topics hold */
-    struct mx_holders makers; /* what the usages have in their lines */
-    struct link waiting;      /* topics whose readers have not had their turn */
+    struct mx_holders makers; /* bytes in the lists of each usage */
+    struct link waiting;      /* topics with readers still to be written to */
 };
 
-/** A topic's part: what it was last counted with, in the lines at its maker's, too. */
+/** A topic's part: its last count, also in the lists of its maker. */
 struct log_budget_part {
     struct link link;
     size_t memory;
@@ -175,24 +175,24 @@ struct log_budget_part {
 };
 
 /**
- * Counts what a topic holds now (topic_memory), and has it asked again for some of that. To be
- * called whenever that may have changed, or its last participant has left.
+ * Counts the memory of a topic (topic_memory), and moves it back to LOG_BUDGET_HISTORY. Call it
+ * whenever that memory may have changed, or the last participant has left.
  */
 void log_budget_count(struct topic *topic);
 
-/** A topic goes, with all it holds. Its maker is still there. */
+/** Removes a topic that is about to be freed. Its maker must still exist. */
 void log_budget_forget(struct topic *topic);
 
-/** The topic that gives something back next, or NULL; `part.line` says what. */
+/** The next topic to give memory back, or NULL; `part.line` is its list. */
 struct topic *log_budget_first(const struct hub *hub);
 
-/** Puts a topic into another line. */
+/** Moves a topic to another list. */
 void log_budget_enter(struct topic *topic, enum log_budget_line line);
 
-/** A round is over: who waited for it may have read what was in the way. */
+/** A round is over: checks the waiting topics again, because their readers may have read on. */
 void log_budget_retry_waiting(struct hub *hub);
 
-/** What one topic may have so that all have the same; 0 = no bound. */
+/** The quota of one topic when all have the same, in bytes; 0 = no bound. */
 size_t log_budget_share(const struct hub *hub);
 
 #endif
