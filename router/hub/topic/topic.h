@@ -1,5 +1,5 @@
 /*
- * topic.h - one room: its participants, sorted, its log and its presence.
+ * topic.h - one topic: its participants, sorted, its log and its presence.
  */
 #ifndef HUB_TOPIC_H
 #define HUB_TOPIC_H
@@ -19,7 +19,7 @@ struct topic;
  */
 struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct usage *maker);
 
-/** Its participants have the rates that the hub's settings say now. */
+/** Sets the rates of its participants from the hub's current settings. */
 void topic_set_rates(struct topic *topic, struct mcpx_now now);
 
 /** Puts it into the hub. False when memory runs out. */
@@ -31,7 +31,7 @@ void topic_free(struct topic *topic);
 /** Takes it out of the hub, and frees all but the topic itself and its name: free() does that. */
 void topic_empty(struct topic *topic);
 
-/** Is it idle? Nobody points to it, nothing is pending. To be called when that may have changed. */
+/** Lists it as idle when it has no peers and submissions. Call it when that may have changed. */
 void topic_settle(struct topic *topic);
 
 /** Makes sure that the next topic_insert cannot fail; false when memory runs out. */
@@ -40,33 +40,33 @@ bool topic_reserve(struct topic *topic);
 /** Puts a peer in its place by its id, replacing one of the same id, and seats it. */
 void topic_insert(struct topic *topic, struct peer *peer);
 
-/** Takes a peer out of the room, its cursor too; harmless when it is not in it. */
+/** Takes a peer and its cursor out of the topic; harmless when it is not in it. */
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
 
 /**
  * Appends a message to the log, its seats filled in, publishes the presence before it, and frees
- * what nobody needs. Leaves slow readers to hub_disconnect_slow.
+ * unused memory. Leaves slow consumers to hub_disconnect_slow.
  *
- * committed   it was accepted when there was room (topic_make_room): that it is more than all logs
- *             may take does not stop it
+ * committed   it was accepted when there was room (topic_make_room): the bound on all logs no
+ *             longer stops it
  *
- * Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ESPACE when all logs together take what they may and none
+ * Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ESPACE when all logs together are at their bound and none
  * can be made shorter (nothing has changed).
  */
 enum mcpx_err topic_append(struct topic *topic, struct log_message *message, bool committed);
 
-/** Makes room for a message, behind so many bytes of others; false when there is none. */
+/** Makes room for a message and for `others` bytes before it; false when there is none. */
 bool topic_make_room(struct topic *topic, const struct log_message *message, size_t others);
 
-/** Appends a message that was stored, to a topic that is being loaded. MCPX_OK or MCPX_ENOMEM. */
+/** Appends a stored message to a topic that is being loaded. MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err topic_load(struct topic *topic, const struct log_message *message);
 
-/** It has been loaded: what is appended from now on is new. */
+/** The load is complete: later messages are new. */
 void topic_loaded(struct topic *topic);
 
 /**
  * Adds the presence of a peer to the presence of its topic, to be published with the next message
- * or after a while. Leaves slow readers to hub_disconnect_slow.
+ * or after a while. Leaves slow consumers to hub_disconnect_slow.
  *
  * copy   NULL, or gets its frame appended as well
  *
@@ -75,31 +75,31 @@ void topic_loaded(struct topic *topic);
 enum mcpx_err topic_tell_presence(const struct peer *peer, const char *event,
                                   const char *reason, struct mcpx_text *copy);
 
-/** Publishes the presence now. Leaves slow readers to hub_disconnect_slow. */
+/** Publishes the presence now. Leaves slow consumers to hub_disconnect_slow. */
 void topic_publish(struct topic *topic);
 
-/** Forgets what is older than history may be. Leaves slow readers to hub_disconnect_slow. */
+/** Forgets history beyond the bound of age. Leaves slow consumers to hub_disconnect_slow. */
 void topic_forget_old(struct topic *topic, int64_t mono_ms);
 
 /**
- * Tells everybody where the topic stands (system/position), when what they were told last has come
- * to the older half of a window that moves, or is about to: who comes back can then name a place
- * that is still retained. To be called after an envelope was appended, or the window was moved.
+ * Sends system/position to all when their last position is in the older half of a window that moves
+ * or is about to. A returning client can then name a retained position. Call it after an envelope
+ * was appended, or the window was moved.
  * Protocol: section 5.
  */
 void topic_tell_position(struct topic *topic);
 
-/** Frees what nobody needs or may hold any longer, and counts what is left. */
+/** Frees unused memory and that of slow consumers, and counts the rest. */
 void topic_trim(struct topic *topic);
 
 /**
- * Makes room for so many bytes more: of the participant whose topics (those that it joined first)
- * hold most, the largest topic loses its oldest segment of history; when none of them has any to
- * give, the largest loses readers that lag with a full socket (left to hub_disconnect_slow). A
- * topic that was loaded from a store counts by itself.
+ * Makes room for `growth` bytes. Topics count for their maker, its first participant; one loaded
+ * from a store counts by itself. The maker with the most bytes gives way: its largest topic loses
+ * its oldest segment of history. If none of its topics has history to give, the largest loses
+ * lagging readers with a full socket (left to hub_disconnect_slow).
  *
- * From 15/16 of the bound on room is made before it is missed, so that readers who only wait for
- * their turn get it (hub_is_pressed) before anything is refused. False when there is no room.
+ * It starts at 15/16 of the bound, so that readers with free sockets are written to
+ * (hub_is_pressed) before anything is refused. False when there is no room.
  */
 bool reclaim_room(struct hub *hub, size_t growth);
 
