@@ -4,9 +4,9 @@
  *
  * Several connections of one participant may be in one topic. A plain join is the participant
  * itself, and replaces its connection. A join as an instance replaces only its own old connection,
- * which a key identifies. Without that key two windows that come back could end each other: the
- * router gave the number of the absent one to a third. Clients do not choose the number, because
- * they would have to know each other.
+ * which a key identifies. Without the key two returning windows could end each other, after the
+ * router gave the number of one to a third. Clients do not choose the number, because they do not
+ * know each other.
  */
 
 #include "router/hub/hub_parts.h"
@@ -16,10 +16,10 @@
 
 /* ---- which of its instances a joiner will be ---- */
 
-/* The place an admission comes to. */
+/* The instance of an admission. */
 struct instance {
     unsigned number;  /* of the instance */
-    uint64_t key;     /* hash of what it may be claimed with again; 0 = nothing */
+    uint64_t key;     /* hash of the key that can claim it again; 0 = none */
     struct peer *old; /* the peer it replaces; NULL = none */
     size_t id_len;    /* of the id, which stands in `text` */
     char text[MCPX_ID_MAX];
@@ -62,7 +62,7 @@ static struct peer *seated_peer(const struct topic *topic, const struct instance
     return topic ? topic_peer(topic, instance_id(instance)) : NULL;
 }
 
-/* One whose join is pending is not seated yet. */
+/* A peer with a pending join has no seat yet. */
 static const struct peer *joining_peer(const struct topic *topic,
                                        const struct instance *instance)
 {
@@ -76,7 +76,7 @@ static bool is_own(const struct peer *peer, const struct instance *instance)
     return peer && peer->instance_key == instance->key;
 }
 
-/* Its own old connection, whatever its number: a client may not have heard that yet. */
+/* Its own old connection, under any number: the client may not know the number yet. */
 static bool find_own(const struct topic *topic, const struct account *account,
                      struct mcpx_slice identity, struct instance *out)
 {
@@ -93,7 +93,7 @@ static bool find_own(const struct topic *topic, const struct account *account,
     return false;
 }
 
-/* The number of its own old connection; else the one that it asks for; else the lowest free one. */
+/* The number of its own old connection; else the requested one; else the lowest free one. */
 static enum mcpx_err choose_number(const struct hub *hub, const struct topic *topic,
                                    const struct account *account, const struct grant *grant,
                                    const struct admission *admission, struct instance *out)
@@ -112,7 +112,7 @@ static enum mcpx_err choose_number(const struct hub *hub, const struct topic *to
 }
 
 /*
- * The place where an admission comes to. MCPX_EPRESENT, MCPX_EFLAPPING as hub_may_admit;
+ * Finds the instance of an admission. MCPX_EPRESENT, MCPX_EFLAPPING as hub_may_admit;
  * MCPX_EINSTANCES when all numbers of the participant are taken. Protocol: section 7.
  */
 static enum mcpx_err instance_find(const struct hub *hub, const struct topic *topic,
@@ -149,7 +149,7 @@ static bool is_full(size_t count, size_t max)
     return max != 0 && count >= max;
 }
 
-/* May the topic come to be, if it is not there yet? */
+/* Does the topic exist, or may it be created? */
 static enum mcpx_err check_topic(const struct hub *hub, const struct topic *topic,
                                  const struct usage *usage, struct mcpx_slice name,
                                  struct mcpx_now now)
@@ -166,7 +166,7 @@ static enum mcpx_err check_topic(const struct hub *hub, const struct topic *topi
     return usage && is_full(usage->topics, config->topics_each) ? MCPX_ESHARE : MCPX_OK;
 }
 
-/* Would it be let in, and at which place? */
+/* Would the participant be admitted, and as which instance? */
 static enum mcpx_err check_admission(const struct hub *hub, const struct grant *grant,
                                      const struct admission *admission, struct mcpx_now now,
                                      struct instance *instance)
@@ -183,7 +183,7 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
     err = check_topic(hub, topic, usage, admission->topic, now);
     if (err)
         return err;
-    /* Coming and going is told to everybody: it is damped, whatever ended the connections. */
+    /* Joins cause presence for all: their rate is limited, however the connections ended. */
     if (account && bucket_left(&account->rates.joins, now) == 0)
         return MCPX_EFLAPPING;
     err = instance_find(hub, topic, account, grant, admission, now, instance);
@@ -226,8 +226,8 @@ static bool reads_directed(const struct hub *hub, const struct grant *grant,
 }
 
 /*
- * With all that it needs in its topic but a place, whenever it joins. The id is copied behind it: a
- * grant may be exchanged. NULL when memory runs out.
+ * Makes a peer with all memory for its join, but not yet in its topic. The id is copied behind it,
+ * because its grant may be replaced. NULL when memory runs out.
  */
 static struct peer *peer_new(struct topic *topic, struct grant *grant,
                              const struct admission *admission,
@@ -275,8 +275,8 @@ static void inherit_takeovers(struct peer *peer, const struct peer *old, struct 
 }
 
 /*
- * Places the joiner's cursor, notes what it is owed, tells the topic. Its hold on the log is there
- * before telling may let memory go.
+ * Places the joiner's cursor, notes its owed output, sends presence. The cursor comes first,
+ * because presence may free memory of the log.
  */
 static enum mcpx_err begin_join(struct peer *peer, const struct admission *admission,
                                 const char *reason)
@@ -294,7 +294,7 @@ static enum mcpx_err begin_join(struct peer *peer, const struct admission *admis
     return err;
 }
 
-/* It is a connection from now on, and its number is taken. From here on nothing can fail. */
+/* Counts the connection and takes its number. Nothing can fail from here on. */
 static void count_in(struct peer *peer, struct usage *usage, struct mcpx_now now)
 {
     struct topic *topic = peer->topic;
@@ -325,7 +325,7 @@ static void finish_join(struct peer *peer, struct peer *old, struct mcpx_now now
     }
 }
 
-/* Comes in at once, or when its join is committed. */
+/* Admits the peer at once, or when its join is committed. */
 static enum mcpx_err join(struct peer *peer, const struct admission *admission,
                           struct peer *old, struct usage *usage)
 {
@@ -388,9 +388,9 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
     return err;
 }
 
-/* ---- behind the gate ---- */
+/* ---- after the commit ---- */
 
-/* Its number is free again, unless whom it was to replace is still there. */
+/* Frees its number, unless the peer it was to replace still has it. */
 static void give_back(struct peer *peer)
 {
     struct topic *topic = peer->topic;
@@ -400,7 +400,7 @@ static void give_back(struct peer *peer)
     peer->account = NULL;
 }
 
-/* The others are told as of anybody else, though it was never there for long. */
+/* Sends its leave to the others, though it has just joined. */
 static void leave_again(struct peer *peer)
 {
     depart_leave(peer, peer->close_err);
@@ -410,7 +410,7 @@ static void leave_again(struct peer *peer)
     peer_count_outbox(peer);
 }
 
-/* It is known to have joined, but cannot come in: so its leave follows. */
+/* The join is committed but has failed, so its leave follows. */
 static void turn_away(struct peer *peer, struct peer *old, enum mcpx_err err)
 {
     struct hub *hub = peer->hub;

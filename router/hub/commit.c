@@ -1,10 +1,10 @@
 /*
- * commit.c - takes one answer to each task. What an answer does depends on what was submitted, one
- * row each.
+ * commit.c - takes one answer to each task. The effect depends on the kind of submission, one row
+ * each.
  */
 #include "router/hub/hub_parts.h"
 
-/* How long a sender is asked to wait when whoever stores does not know. */
+/* The wait for a sender when the store or audit names none. */
 static const int64_t retry_ms = 1000;
 
 /* ---- messages ---- */
@@ -19,7 +19,7 @@ static void answer(struct pending *pending, const struct error_notice *error)
         peer->hub->stats.refused[error->err]++;
 }
 
-/* The log is a copy of what is stored, or it is none. */
+/* Without memory a stored topic is lost: its log must equal the store. */
 static void commit_message(struct pending *pending)
 {
     const struct submission *submission = &pending->submission;
@@ -61,7 +61,7 @@ static void reject_message(struct pending *pending)
     answer(pending, &error);
 }
 
-/* ---- presence: rejected, it is submitted again, as long as it means anything ---- */
+/* ---- presence: submitted again after a rejection, unless it is outdated ---- */
 
 static void commit_leave(struct pending *leave)
 {
@@ -70,7 +70,7 @@ static void commit_leave(struct pending *leave)
     (void)topic_tell_presence(leave->peer, "leave", reason, NULL);
 }
 
-/* A peer that has left is told of by its leave. */
+/* A peer that has left needs no update: its leave follows. */
 static void commit_update(struct pending *update)
 {
     if (update->peer->state == PEER_OPEN)

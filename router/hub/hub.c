@@ -8,7 +8,7 @@
 /* How often deadlines are looked at; none is finer than this. */
 static const int64_t tick_ms = 1000;
 
-/* Grants that end or change, and pings, in one tick: a thousand would hold up everybody. */
+/* Grants that end or change, and pings, in one tick: a thousand would delay all participants. */
 static const int changes_per_tick = 64;
 
 /* Unanswered pings after which a peer is given up. Protocol: section 7. */
@@ -88,7 +88,7 @@ void hub_free(struct hub *hub)
 
 /* ---- time ---- */
 
-/* A peer that has not been heard of for so long is asked, then given up. True when it was. */
+/* Pings a silent peer, and finally gives it up. True when it did either. */
 static bool check_silence(struct hub *hub, struct peer *peer)
 {
     int64_t silent_ms = hub->now.mono_ms - peer->heard_ms;
@@ -106,7 +106,7 @@ static bool check_silence(struct hub *hub, struct peer *peer)
     return true;
 }
 
-/* Returns true when that took more than a look. */
+/* Returns true when it did more than check. */
 static bool check_peer(struct hub *hub, struct peer *peer)
 {
     int64_t wall_ms = hub->now.wall_ms;
@@ -147,7 +147,7 @@ int64_t hub_due(const struct hub *hub)
                                                           : hub->next_tick_ms;
 }
 
-/* Goes on where the last tick has stopped. Returns false when it has to stop again. */
+/* Continues where the last tick has stopped. Returns false when it must stop again. */
 static bool check_peers(struct hub *hub)
 {
     int left = changes_per_tick;

@@ -6,7 +6,7 @@
 
 #include "lib/protocol/capset.h"
 
-/* Tells the others now, or when it is committed. A join that takes its place tells enough. */
+/* Sends the leave now, or when it is committed. A join in its place makes it superfluous. */
 static void tell_leave(struct peer *peer, struct pending *successor, const char *reason)
 {
     if (successor) {
@@ -15,7 +15,7 @@ static void tell_leave(struct peer *peer, struct pending *successor, const char 
     } else if (peer->hub->config.gated) {
         pending_leave(peer, reason);
     } else {
-        /* Without memory the others see it in the next welcome; there is nobody to tell. */
+        /* Without memory the others see it in the next welcome. */
         (void)topic_tell_presence(peer, "leave", reason, NULL);
     }
 }
@@ -32,7 +32,7 @@ void depart_leave(struct peer *peer, enum mcpx_err err)
         account_leave(&topic->accounts, peer->account, peer->number, hub->now);
     peer->account = NULL;
     if (!was_there || hub->draining)
-        return; /* replaced by a newer connection, gone already, or everybody is going */
+        return; /* replaced by a newer connection, gone already, or draining */
     /* A plain goodbye needs no reason. */
     tell_leave(peer, successor, err == MCPX_ECLOSED ? NULL : mcpx_error_wire(err));
 }
@@ -56,14 +56,14 @@ static void disconnect(struct hub *hub, struct peer *peer, enum mcpx_err err, in
     mcpx_text_fini(&peer->join);
     notice_close(&peer->outbox, err, again_ms);
     if (peer->outbox.failed)
-        mcpx_text_fini(&peer->outbox); /* no memory to say so: peer_peek only tells to close */
+        mcpx_text_fini(&peer->outbox); /* no memory for the frame: peer_peek only closes */
     peer_count_outbox(peer);
     peer_wake(peer);
 }
 
 /*
- * Condemning tells a `leave`, which may push further readers off; so this goes on until nobody
- * falls any more. Each round takes a peer out of its topic, so it ends.
+ * A disconnect sends a `leave`, which may make further readers slow consumers; so this repeats
+ * until none is left. Each round takes a peer out of its topic, so it ends.
  */
 void hub_disconnect_slow(struct hub *hub)
 {
@@ -122,7 +122,7 @@ void hub_drain(struct hub *hub, struct mcpx_now now)
     hub_disconnect_slow(hub);
 }
 
-/* One welcome tells all that changed until it is read, be it the first. */
+/* One welcome, perhaps the first, has all changes until it is read. */
 static void owe_welcome(struct peer *peer)
 {
     if (peer->owed & OWED_WELCOME)
@@ -140,7 +140,7 @@ void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now)
         owe_welcome(peer);
 }
 
-/* True when participants would be told the same of both. */
+/* True when both look the same in presence. */
 static bool shows_the_same(const struct grant *one, const struct grant *other)
 {
     return one->routing == other->routing && mx_capset_equals(one->capset, other->capset) &&
@@ -149,7 +149,7 @@ static bool shows_the_same(const struct grant *one, const struct grant *other)
            mcpx_slice_equal(mcpx_text_view(&one->whole), mcpx_text_view(&other->whole));
 }
 
-/* The others are told, now or when it is committed. One that is joining tells it by that. */
+/* Sends an update, now or when it is committed. A joining peer's join has the new grants. */
 static enum mcpx_err tell_update(struct peer *peer)
 {
     if (peer->state != PEER_OPEN)
@@ -209,12 +209,12 @@ void depart_lose(struct topic *topic)
                        topic->hub->now);
 }
 
-/* ---- refusals, of which too many end a connection ---- */
+/* ---- refusals: too many end a connection ---- */
 
 /*
- * Bytes of errors that senders may leave unread. Who writes but never reads would otherwise fill
- * the router's memory, as fast as it may be refused. One may have a share of what is left of the
- * whole: the more is held already, the sooner who holds much is ended; nobody is for a few.
+ * Bytes of errors that senders may leave unread. Otherwise a sender that never reads would fill
+ * the router's memory with refusals. A peer may have 1/64 of the free rest of ANSWERS_ALL, at
+ * least ANSWERS_FEW.
  */
 enum { ANSWERS_ALL = 67108864, ANSWERS_SHARE = 64, ANSWERS_FEW = 16384 };
 

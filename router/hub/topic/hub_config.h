@@ -1,5 +1,5 @@
 /*
- * hub_config.h - what the hub is told when it is made.
+ * hub_config.h - the settings of a hub.
  */
 #ifndef HUB_HUB_CONFIG_H
 #define HUB_HUB_CONFIG_H
@@ -14,7 +14,7 @@
 enum { INSTANCES_MAX = 64 };
 
 /**
- * Where the hub gets chance from: UUIDs of its own envelopes and the key of its hash tables.
+ * Source of random bytes, for UUIDs of the hub's envelopes and the key of its hash tables.
  * `fill` writes `len` random bytes; it cannot fail.
  */
 struct chance {
@@ -22,7 +22,7 @@ struct chance {
     void *context;
 };
 
-/** A participant may have so many-th of pending_bytes. */
+/** A participant may have a quarter of pending_bytes. */
 enum { PENDING_OWNERS = 4 };
 
 /** Settings, in the units of docs/configuration.md. 0 = no limit, unless said otherwise. */
@@ -30,7 +30,7 @@ struct hub_config {
     /* topics */
     bool create;             /* a topic comes to be when its first participant joins */
     bool directed;           /* default routing mode is `directed` */
-    size_t replay;           /* envelopes of history for one who joins without ?history= */
+    size_t replay;           /* envelopes of history for a join without ?history= */
     int64_t linger_ms;       /* how long a topic outlives its last participant; 0 = not */
     size_t topics_max;       /* topics */
     size_t topics_each;      /* topics that one participant made */
@@ -54,11 +54,11 @@ struct hub_config {
     int64_t ping_ms;              /* silence after which a peer is pinged; 0 = never */
     bool derive_kinds;            /* protocol section 4 */
     /* store and audit */
-    bool gated;           /* what is accepted may be read once it was committed */
+    bool gated;           /* accepted envelopes are delivered after their commit */
     bool stored;          /* topics are opened before they are used; gated then, too */
     bool audited;         /* submissions say which grant allowed them */
-    size_t pending_bytes; /* accepted messages that were not answered */
-    int64_t open_ms; /* longest time that somebody waits for a topic to be opened; not 0 */
+    size_t pending_bytes; /* bytes of pending messages */
+    int64_t open_ms; /* longest time that a client waits for a topic to be opened; not 0 */
     /* policy */
     char rev[17]; /* names it in `system/welcome`; "" = not there */
 };

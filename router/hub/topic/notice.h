@@ -1,20 +1,20 @@
 /*
  * notice.h - the envelopes the router writes itself: system/welcome, presence, history, error.
- * Composed in the hub's scratch; what is filled is lent until that is used again.
+ * Composed in the hub's scratch; filled slices are lent until it is used again.
  */
 #ifndef HUB_NOTICE_H
 #define HUB_NOTICE_H
 
 #include "router/hub/topic/hub_state.h"
 
-/** `from` of everything the router says; no participant may be called so. */
+/** `from` of all envelopes of the router; a participant cannot have this id. */
 #define NOTICE_FROM "system:gateway"
 
 /**
  * Appends the frame that ends a connection with the error's close code and text. A refusal after
- * the upgrade (MCPX_ENOTNOW) says its name in place of the text. Protocol: sections 6 and 7.
+ * the upgrade (MCPX_ENOTNOW) has its name in place of the text. Protocol: sections 6 and 7.
  *
- * again_ms   for MCPX_EGOING, which tells it: the client is to stay away for so long
+ * again_ms   for MCPX_EGOING: the client must wait this long before it reconnects
  */
 void notice_close(struct mcpx_text *out, enum mcpx_err err, int64_t again_ms);
 
@@ -36,7 +36,7 @@ void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
  */
 void notice_participant(const struct peer *peer, struct mcpx_text *out);
 
-/** Composes system/position: where a topic stands. False when memory runs out. */
+/** Composes system/position: epoch and serial of a topic. False when memory runs out. */
 bool notice_position(const struct topic *topic, struct mcpx_slice *text);
 
 /**
@@ -51,12 +51,12 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
  * memory runs out.
  *
  * event    "join", "leave" or "update"
- * reason   said with it unless it is NULL
+ * reason   added unless it is NULL
  */
 bool notice_presence(const struct peer *peer, const char *event, const char *reason,
                      struct mcpx_slice *text);
 
-/** What an error says beside its name. Only what belongs to the error is written. */
+/** The members of an error beside its name. Only those of the error are written. */
 struct error_notice {
     enum mcpx_err err;
     struct mcpx_slice id;          /* of the offending envelope; absent when unknown */
@@ -64,9 +64,9 @@ struct error_notice {
     struct mcpx_slice kind;        /* attempted, for MCPX_ECAPABILITY */
     struct mcpx_decision decision; /* the decision about it, for MCPX_ECAPABILITY */
     int64_t wait_ms;               /* for MCPX_ERATE and MCPX_EUNAVAILABLE */
-    /* For MCPX_EUNAVAILABLE: everybody or nobody will get it; else nobody ever will. */
+    /* For MCPX_EUNAVAILABLE: the message may still be delivered; else it never will be. */
     bool uncertain;
-    const char *cap; /* for MCPX_ESHARE: the setting that is used up */
+    const char *cap; /* for MCPX_ESHARE: the setting of the quota */
     uint64_t missed; /* for MCPX_ESLOW */
 };
 

@@ -1,6 +1,6 @@
 /*
- * peer.h - connections as whoever writes to them knows them: whose turn it is, the bytes that come
- * next, who stands behind one.
+ * peer.h - connections for the edge that writes to them: the next connection in turn, its next
+ * bytes, its participant.
  */
 #ifndef HUB_PEER_H
 #define HUB_PEER_H
@@ -13,10 +13,10 @@
 struct hub;
 struct peer;
 
-/** Whichever instance is free. */
+/** Any free instance. */
 #define INSTANCE_AUTO UINT_MAX
 
-/** How a participant wants to come in. Protocol: sections 5 and 7. */
+/** A participant's request to join. Protocol: sections 5 and 7. */
 struct admission {
     struct mcpx_slice topic; /* valid topic name (mcpx_topic_name_is_valid) */
     enum routing routing; /* from ?routing=; ROUTING_DEFAULT = the grant's, then the topic's */
@@ -33,8 +33,8 @@ struct admission {
 struct peer *hub_next_ready(struct hub *hub);
 
 /**
- * True when readers that only wait for their turn hold on to more of a log than its backlog. They
- * do not fall off for that; the edge has to write before it reads on.
+ * True when readers with free sockets keep more of a log than its backlog. The hub does not
+ * disconnect them for that; the edge must write before it reads on.
  */
 bool hub_is_pressed(const struct hub *hub);
 
@@ -51,8 +51,8 @@ struct output {
 /**
  * The next bytes for this peer: welcome and private frames first, then a run of envelopes and
  * presence of at most 256 KiB or one frame. False when there is nothing (any more), or the peer is
- * stalled. A welcome says who is there now; presence from then on is told. What it says of history
- * and resuming may change until then (protocol section 5).
+ * stalled. A welcome lists the current participants; later presence follows. Its members about
+ * history and resuming may change until then (protocol section 5).
  */
 bool peer_peek(struct peer *peer, struct output *output);
 
@@ -63,8 +63,8 @@ void peer_pop(struct peer *peer);
 void peer_stall(struct peer *peer);
 
 /**
- * The edge wants a joiner's welcome to wait: hub_next_ready passes the peer over as if it were
- * stalled, but it does not fall off the log. Until peer_stall or peer_unstall.
+ * Delays a joiner's welcome, until peer_stall or peer_unstall: hub_next_ready passes the peer over
+ * as if it were stalled, but the peer does not count as a slow consumer.
  */
 void peer_hold_back(struct peer *peer);
 
@@ -78,14 +78,14 @@ void peer_heard(struct peer *peer, struct mcpx_now now);
 size_t peer_private_bytes(const struct peer *peer);
 
 /**
- * Adds to what all peers of its participant have cost in the loop's turn `turn`. Returns the sum.
+ * Adds to the cost of all peers of its participant in loop iteration `turn`. Returns the sum.
  */
 uint64_t peer_turn_cost(struct peer *peer, uint64_t turn, uint64_t cost);
 
-/** Tells how many bytes the edge holds for the peer because its socket was full. */
+/** Sets the bytes that the edge holds for the peer because its socket was full. */
 void peer_note_unsent(struct peer *peer, size_t bytes);
 
-/** How many that are for all peers of its participant together. */
+/** The sum of those bytes for all peers of its participant. */
 size_t peer_unsent_share(const struct peer *peer);
 
 /** Walks all peers, those that join and those disconnected included: NULL begins, and ends. */
@@ -101,13 +101,13 @@ void *peer_owner(const struct peer *peer);
 /** True from the moment the peer is to be closed. Its participant has left the topic. */
 bool peer_is_disconnected(const struct peer *peer);
 
-/** True while its join is pending: it is in no topic, and has nothing to read or to say yet. */
+/** True while its join is pending: it is in no topic, and cannot read or send yet. */
 bool peer_is_joining(const struct peer *peer);
 
 /** Why the peer is disconnected, as its close frame says; MCPX_OK while it is not. */
 enum mcpx_err peer_close_err(const struct peer *peer);
 
-/** What others know it by: the grant's identity, or an instance of it. Lent until it is freed. */
+/** Its id for others: the grant's identity, or an instance of it. Lent until it is freed. */
 struct mcpx_slice peer_id(const struct peer *peer);
 
 /** Lent until the peer is freed. */

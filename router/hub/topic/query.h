@@ -1,6 +1,6 @@
 /*
- * query.h - questions about the whole hub, for the HTTP API: topics, who is there, history,
- * figures. Nothing here changes anything. Protocol: section 8.
+ * query.h - queries on the whole hub, for the HTTP API: topics, participants, history, figures.
+ * Queries change nothing. Protocol: section 8.
  */
 #ifndef HUB_QUERY_H
 #define HUB_QUERY_H
@@ -16,12 +16,12 @@ const struct stats *hub_stats(const struct hub *hub);
 
 /**
  * How far participants are behind with live traffic: envelopes that were not handed over yet. A
- * directed reader may be behind with what is not for it.
+ * directed reader may be behind with envelopes for others.
  *
  * asked_ms        mono_ms at which this was counted; 0 = never
- * max_envelopes   of who is behind most
- * max_bytes       of who is behind most by bytes of frames
- * max_ms          since when the oldest envelope waits that anybody has not been handed
+ * max_envelopes   the largest lag in envelopes
+ * max_bytes       the largest lag in bytes of frames
+ * max_ms          age of the oldest envelope that is not handed over to all
  * behind          participants that are at least hub_lag_steps[i] envelopes behind
  */
 enum { HUB_LAG_STEPS = 5 };
@@ -33,7 +33,7 @@ struct lag {
     uint64_t behind[HUB_LAG_STEPS];
 };
 
-/** Counts that, if a second has passed since. Lent until it is asked again. */
+/** Counts the lag, at most once per second. Lent until the next call. */
 const struct lag *hub_lag(struct hub *hub, struct mcpx_now now);
 
 /** True once hub_drain was called. */
@@ -69,7 +69,7 @@ struct mcpx_slice topic_write_participants(const struct topic *topic,
                                            const struct name_page *page, size_t bytes_max,
                                            struct mcpx_text *out);
 
-/** How many participants are in the topic, each instance counted. */
+/** The number of participants in the topic, each instance counted. */
 size_t topic_participants(const struct topic *topic);
 
 /** The connected peer with exactly this id, or NULL. Borrowed until it departs. */
@@ -104,7 +104,7 @@ enum mcpx_err topic_write_history(const struct topic *topic, const struct page *
                                   size_t bytes_max, struct mcpx_text *out,
                                   struct page_end *end);
 
-/** What a participant may still send, with all its instances together. */
+/** The rest of a participant's rate limits, for all its instances together. */
 struct rate_state {
     /* `messages`, `bytes`: left in its buckets now; SIZE_MAX-like UINT64_MAX when unlimited. */
     uint64_t messages;
@@ -112,7 +112,7 @@ struct rate_state {
     int64_t full_in_ms; /* until both buckets are full again; 0 when they are */
 };
 
-/** Reads the buckets of a participant. False, `out` untouched, when no instance of it is there. */
+/** Reads the buckets of a participant. False, `out` untouched, when it is not connected. */
 bool topic_rate(const struct topic *topic, struct mcpx_slice identity, struct mcpx_now now,
                 struct rate_state *out);
 

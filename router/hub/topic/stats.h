@@ -41,12 +41,12 @@ struct hub;
 /** Classes of times of deliveries, in milliseconds, and of matches, in nanoseconds. */
 extern const struct mx_classes stats_delivery_ms, stats_match_ns;
 
-/** Reasons for which a kind may be refused: `enum mcpx_refusal`. */
+/** Number of reasons to refuse a kind: `enum mcpx_refusal`. */
 enum { STATS_REASONS = MCPX_RESERVED_NAMESPACE + 1 };
 
 /**
- * Caps: what one owner, a participant or an address, may hold or spend whatever others do. A row
- * for each: X(constant, the setting that is the cap).
+ * Caps: quotas of one owner (a participant or an address). Each row is
+ * X(constant, the setting of the cap).
  */
 #define CAP_TABLE(X)                                                                          \
     X(CAP_STORED_BYTES, "store.bytes_per_participant")                                        \
@@ -67,7 +67,7 @@ const char *cap_setting(enum cap cap);
 /**
  * All counters. `refused` counts refusals by error; `closed` connections the router ended, by
  * error. Both are exported as one metric each with the label `code`. `reasons` counts messages
- * whose kind was refused; `caps` what was refused or closed because its owner was over a cap.
+ * with a refused kind; `caps` refusals and closed connections of owners over a cap.
  */
 struct stats {
     STATS_TABLE(STATS_MEMBER)
@@ -80,8 +80,8 @@ struct stats {
 #undef STATS_MEMBER
 
 /**
- * All that was offered by hub_next_ready is written by `now`. For the statistics alone, which
- * count how long deliveries took: no time passes in the hub.
+ * The edge has written all output offered by hub_next_ready by `now`. Only the statistics of
+ * delivery times use it: no time passes in the hub.
  */
 void hub_note_written(struct hub *hub, struct mcpx_now now);
 
