@@ -1,16 +1,16 @@
 /*
  * output.c - bytes to write to a connection, pulled one run at a time. Private frames (welcome,
- * errors, pings, the close frame) come first, then history, then what is said. Welcomes and pages
- * of history are composed when they are about to be written: a thousand joiners that do not read
- * hold no thousand lists of a thousand names. Nothing here calls the edge, so nothing can be freed
- * while it is being walked.
+ * errors, pings, the close frame) come first, then history, then live traffic. Welcomes and pages
+ * of history are composed right before they are written, so a thousand joiners that do not read
+ * hold no memory for a thousand lists of names. The file never calls the edge, so lists cannot
+ * change during a walk.
  */
 #include "router/hub/hub_parts.h"
 
 /* An outbox that once held many answers should not keep their memory for an idle peer. */
 enum { OUTBOX_KEPT = 1024 };
 
-/* Private frames that go next: those before a welcome that is owed, else all. */
+/* Bytes of private frames to write next: up to an owed welcome, else all. */
 static size_t ready_private(const struct peer *peer)
 {
     return peer->owed & OWED_WELCOME ? peer->welcome_at : peer->outbox.len;
@@ -23,7 +23,7 @@ static void peek_outbox(struct peer *peer, struct output *output)
                               peer->state == PEER_DISCONNECTED};
 }
 
-/* A frame was composed in the scratch, or there was no memory for it. */
+/* Lends a frame composed in the scratch; nothing when memory ran out. */
 static void lend(struct peer *peer, struct output *output, bool composed,
                  struct mcpx_slice frame)
 {
@@ -42,7 +42,7 @@ static bool joins_at_once(const struct peer *peer)
            peer->outbox.len == 0;
 }
 
-/* The first welcome says who is there; from then on this is told by presence. */
+/* The first welcome lists the participants; presence has all later changes. */
 static void peek_welcome(struct peer *peer, struct output *output)
 {
     struct mcpx_slice behind = {0}, frames = {0};
@@ -88,7 +88,7 @@ static bool has_output(struct peer *peer)
 /* Lends the welcome, a page or the join, each at its time; false when none is due. */
 static bool peek_owed(struct peer *peer, struct output *output)
 {
-    (void)cursor_has_more(peer); /* past what is not for it */
+    (void)cursor_has_more(peer); /* skips envelopes for others */
     if (peer->owed & OWED_WELCOME) {
         peek_welcome(peer, output);
     } else if (peer->cursor.next < peer->cursor.replay_end) {
@@ -140,7 +140,7 @@ static void pop_join(struct peer *peer)
     peer->hub->stats.written++;
 }
 
-/* The peer may have been disconnected since it was peeked: it then has nothing but its outbox. */
+/* The peer may have been disconnected since the peek: then it has only its outbox. */
 static void pop(struct peer *peer)
 {
     struct stats *stats = &peer->hub->stats;
@@ -167,11 +167,11 @@ static void pop(struct peer *peer)
     }
 }
 
-/* ---- turns ---- */
+/* ---- rounds ---- */
 
 /*
- * A participant with many connections gets no more than one with a single one: after so many bytes
- * its peers wait until everybody else has had a turn. Runs below the second bound do not count.
+ * A participant with many connections gets no more than another with one: after TURN_BYTES its
+ * peers wait until all others have been offered. Runs below COUNTED_BYTES do not count.
  */
 enum { TURN_BYTES = 1 << 20, COUNTED_BYTES = 16384 };
 
@@ -184,7 +184,7 @@ static void count_turn(struct peer *peer, size_t bytes)
     peer->hub->postpones |= usage->written >= TURN_BYTES;
 }
 
-/* True when the peer's participant has had its turn: the peer is offered after all others. */
+/* True when the peer's participant has used up TURN_BYTES: the peer comes after all others. */
 static bool is_postponed(struct peer *peer)
 {
     struct hub *hub = peer->hub;
@@ -197,8 +197,8 @@ static bool is_postponed(struct peer *peer)
 }
 
 /*
- * The next peer of a topic that has something to read; NULL when the round is over. A round goes
- * round: when messages come faster than they can be written, the last in line is served as well.
+ * The next peer of a topic with unread output; NULL when the round is over. A round is circular:
+ * the last peer is served even when messages come faster than they can be written.
  */
 static struct peer *next_in_round(struct topic *topic)
 {
@@ -220,7 +220,7 @@ static struct peer *next_in_round(struct topic *topic)
     return NULL;
 }
 
-/* Everybody has had a turn: those who were postponed are next. */
+/* All peers have been offered: the postponed ones are next. */
 static struct peer *begin_round(struct hub *hub)
 {
     hub->round++;

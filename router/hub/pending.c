@@ -1,10 +1,10 @@
 /*
- * pending.c - submissions, which are handed out by pull, and the tables they are found in. Those
- * are the hub's and not the topics', so that a quiet topic costs nothing; the topic is part of the
- * hash, so that the same id in ten thousand topics is no long search.
+ * pending.c - submissions, handed out by pull, and their tables. The hub owns the tables, so a
+ * quiet topic costs nothing. The topic is part of the hash, so a search for one id used in ten
+ * thousand topics stays short.
  *
- * A peer is kept as long as anything is pending about it, though its connection may be gone: what
- * it said has still to be answered for, and its leave to be told with its name and grants.
+ * A peer is kept while anything is pending about it, even without a connection: its messages still
+ * need answers, and its leave needs its name and grants.
  */
 #include "router/hub/hub_parts.h"
 
@@ -42,7 +42,7 @@ static struct pending *pending_new(struct peer *peer, enum submission_what what,
     return pending;
 }
 
-/* It is pending from now on, in one of the lists. Nothing can fail. */
+/* Makes it pending, in one of the lists. Cannot fail. */
 static void enlist(struct pending *pending, struct link *list)
 {
     struct pendings *pendings = pendings_of(pending);
@@ -58,7 +58,7 @@ static void enlist(struct pending *pending, struct link *list)
     pending->peer->pending++;
 }
 
-/* It is not pending any more, but still there, and so is its peer. */
+/* Ends its pending state, but frees neither it nor its peer. */
 static void delist(struct pending *pending)
 {
     struct pendings *pendings = pendings_of(pending);
@@ -117,13 +117,13 @@ static void write_message(struct pending *pending, const struct log_message *mes
         submission->text.len += mx_keep(&at, message->pieces[i]).len;
 }
 
-/* One that is larger than that comes through alone, or its sender would try it again for ever. */
+/* A message above the bound passes alone, or its sender would retry for ever. */
 static bool fits(size_t used, size_t size, size_t max)
 {
     return used == 0 || (used <= max && size <= max - used);
 }
 
-/* What is accepted cannot give way: at the total everybody waits for the store. */
+/* Accepted messages cannot be dropped: at the total all senders wait for the store. */
 static bool has_room(const struct peer *peer, size_t size)
 {
     size_t max = peer->hub->config.pending_bytes;
@@ -254,7 +254,7 @@ void pending_retry_all(struct hub *hub)
     mx_map_fit(&hub->pendings.presences);
 }
 
-/* With what it keeps for its leave. */
+/* Frees a peer that is gone, with the submission of its leave. */
 static void free_if_gone(struct peer *peer)
 {
     struct pending *own_pending = peer->own_pending;
@@ -306,7 +306,7 @@ void pendings_fini(struct hub *hub)
 
 /* ---- finding ---- */
 
-/* Messages by their ids, or presence by whom it is about. */
+/* Finds messages by id, or presence by participant. */
 static struct pending *find(const struct topic *topic, bool presence, struct mcpx_slice name)
 {
     const struct pendings *pendings;

@@ -7,15 +7,15 @@
 #include <mcpx/json.h>
 
 /*
- * ---- completing kinds. The router never opens a payload, so what a short response answers can
- * only come from the kind of the request it names. The completed kind is what is matched, delivered
- * and kept: see docs/adr/0005.
+ * ---- completing kinds. The router never opens a payload, so a short response can only be
+ * completed from the kind of its request. The router matches, delivers and keeps the completed
+ * kind: see docs/adr/0005.
  */
 
-/* What is known of an envelope that was accepted: it is in the log, or pending. */
+/* An accepted envelope, in the log or pending. */
 struct accepted {
     struct mcpx_slice kind;
-    uint32_t sender;                     /* log_sender of who said it */
+    uint32_t sender;                     /* log_sender of its sender */
     const struct entry *entry;           /* in the log; NULL = it is pending */
     const struct submission *submission; /* NULL = it is in the log */
 };
@@ -40,7 +40,7 @@ static bool find_accepted(const struct topic *topic, struct mcpx_slice id,
     return pending != NULL;
 }
 
-/* True when it is addressed to nobody in particular, or to this participant. */
+/* True when it is addressed to everyone, or to this participant. */
 static bool is_for(const struct accepted *accepted, struct mcpx_slice participant)
 {
     const struct submission *submission = accepted->submission;
@@ -53,7 +53,7 @@ static bool is_for(const struct accepted *accepted, struct mcpx_slice participan
     return submission->to_count == 0;
 }
 
-/* The response goes to who asked, or to all: else it answers something else under that id. */
+/* An answer is addressed to the requester, or to all: else it answers another request. */
 static bool is_answer(const struct log *log, const struct accepted *request,
                       const struct mcpx_envelope *envelope)
 {
@@ -63,7 +63,7 @@ static bool is_answer(const struct log *log, const struct accepted *request,
     return envelope->to_count == 0;
 }
 
-/* Only those who were to act on a proposal fulfil it, or who addresses only such. Section 9. */
+/* Only addressees of a proposal fulfil it, or a sender that addresses only them. Section 9. */
 static bool is_fulfilment(const struct accepted *proposal, struct mcpx_slice sender,
                           const struct mcpx_envelope *envelope)
 {
@@ -107,7 +107,7 @@ bool derive_kind(const struct topic *topic, struct mcpx_slice sender,
 
 /* ---- the checks ---- */
 
-/* The message being routed, and what is known so far. */
+/* The message being routed, and the results of its checks so far. */
 struct submission_check {
     struct hub *hub;
     struct peer *peer;
@@ -117,7 +117,7 @@ struct submission_check {
     struct error_notice error;
 };
 
-/* How long a sender is asked to wait when too much is pending. */
+/* The wait for a sender when too much is pending. */
 static const int64_t retry_ms = 1000;
 
 static struct mcpx_fault fault_too_big(const struct hub *hub)
@@ -203,7 +203,7 @@ static enum mcpx_err check_id(struct submission_check *checked)
     return log_knows(&topic->log, id) || pending_by_id(topic, id) ? MCPX_EDUPLICATE : MCPX_OK;
 }
 
-/* Only memory can be missing; the short kind must then not slip past a narrow denial. */
+/* Fails only without memory: the short kind must not pass a narrow denial then. */
 static enum mcpx_err complete_kind(struct submission_check *checked)
 {
     struct hub *hub = checked->hub;
@@ -248,7 +248,7 @@ static enum mcpx_err check_capability(struct submission_check *checked)
 
 /* ---- accepting ---- */
 
-/* Cuts the text before `at` and puts it down as a piece. */
+/* Adds the text before `at` as a piece. */
 static void take_until(struct log_message *message, struct mcpx_slice text, size_t *done,
                        size_t at)
 {
@@ -277,7 +277,7 @@ static struct mcpx_slice stamps(struct submission_check *checked)
     return mcpx_text_view(out);
 }
 
-/* In a gated hub it is read once it was committed. */
+/* Submits the message of a hub that needs commits: it is delivered after its commit. */
 static enum mcpx_err submit(struct submission_check *checked,
                             const struct log_message *message)
 {
@@ -393,7 +393,7 @@ void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
     struct submission_check checked = {.hub = hub, .peer = peer, .now = now};
 
     if (peer->state == PEER_JOINING)
-        hub_disconnect(hub, peer, err, now); /* it has no room for answers yet */
+        hub_disconnect(hub, peer, err, now); /* a joining peer cannot get answers yet */
     if (peer->state != PEER_OPEN)
         return;
     hub->now = now;

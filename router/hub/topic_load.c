@@ -1,28 +1,28 @@
 /*
- * topic_load.c - a topic that is stored comes into memory once, however many wait for it: they ask
- * again when hub_waits has changed, so nobody keeps a list of them. That a topic is absent, or
- * could not be opened, is remembered for a second, else those who waited would begin anew.
+ * topic_load.c - loads a stored topic into memory once, for any number of waiting clients: they ask
+ * again when hub_waits has changed, so the hub needs no list of them. A failed load, or an absent
+ * topic, is remembered for a second, else the waiting clients would start another load.
  *
- * A participant has a few topics opened at a time, so nobody waits for the thousand of another.
+ * A participant loads a few topics at a time, so others do not wait for a thousand of its loads.
  */
 #include "router/hub/hub_parts.h"
 
 #include <stdlib.h>
 
-/* How long the end of a load is remembered: there are as many as the store answers in that. */
+/* Lifetime of the result of a load. The store's speed bounds the number of results. */
 static const int64_t remembered_ms = 1000;
 
-/* Topics that are opened for one participant at a time; for more it asks again. */
+/* Concurrent loads for one participant; for more it must ask again. */
 enum { TOPIC_LOADS_EACH = 8 };
 
-/** A topic that is opened. */
+/** A topic that is being opened. */
 struct topic_load {
     struct link in_list; /* link among those in the same state */
-    struct usage *asker; /* on whose usage it is, as long as it is waiting, loading or late */
+    struct usage *asker; /* the usage that counts it while it is waiting, loading or late */
     enum topic_load_state state;
     uint64_t ticket;     /* of its task; 0 = not handed out */
     int64_t until_ms;    /* mono_ms at which it is late, or is forgotten */
-    struct topic *topic; /* what was loaded so far; NULL = the store has not told of any */
+    struct topic *topic; /* loaded so far; NULL = the store has not found it yet */
     struct mcpx_slice name;
 };
 
@@ -31,13 +31,13 @@ static bool is_active(const struct topic_load *load)
     return load->state < TOPIC_LOAD_FAILED;
 }
 
-/* The first in this state, which is so for the longest. */
+/* The load that has been in this state for the longest; NULL when there is none. */
 static struct topic_load *first_of(const struct hub *hub, enum topic_load_state state)
 {
     return LIST_FIRST(&hub->loads.in[state], struct topic_load, in_list);
 }
 
-/* It is loaded no more: gives up its place on the asker's usage, and what has come of it. */
+/* Ends the load: takes it off the asker's usage, and frees the part loaded so far. */
 static void give_up(struct hub *hub, struct topic_load *load)
 {
     struct usage *asker = load->asker;
@@ -63,7 +63,7 @@ static void forget(struct hub *hub, struct topic_load *load)
     free(load);
 }
 
-/* Those in a state that are known no longer than that. */
+/* Forgets the loads in a state whose time ends by `until_ms`. */
 static void forget_until(struct hub *hub, enum topic_load_state state, int64_t until_ms)
 {
     struct topic_load *load;
@@ -106,7 +106,7 @@ static void set_state(struct hub *hub, struct topic_load *load, enum topic_load_
     list_append(&hub->loads.in[state], &load->in_list);
 }
 
-/* Nobody waits for it any more. */
+/* Ends a load with a result: clients no longer wait for it. */
 static void end(struct hub *hub, struct topic_load *load, enum topic_load_state state)
 {
     give_up(hub, load);
@@ -163,7 +163,7 @@ struct topic *topic_load_create(struct hub *hub, struct mcpx_slice name, struct 
     struct topic_load *load = find(hub, name);
     struct topic *topic;
 
-    maker->connections++; /* or it would go with a topic that does */
+    maker->connections++; /* keeps the usage when make_room closes a topic */
     if (hub->config.stored)
         (void)make_room(hub);
     topic = topic_new(hub, name, maker);
@@ -188,7 +188,7 @@ static enum mcpx_err begin(struct hub *hub, const struct grant *grant, struct mc
         return MCPX_ENOMEM;
     if (asker->loads >= TOPIC_LOADS_EACH)
         return MCPX_EOPENING;
-    asker->loads++; /* or it would go with a topic that makes room */
+    asker->loads++; /* keeps the usage when make_room closes a topic */
     has_room = make_room(hub);
     if (has_room && mx_map_reserve(&loads->names))
         load = malloc(sizeof *load + name.len);
@@ -325,7 +325,7 @@ enum mcpx_err hub_load_topic(struct hub *hub, uint64_t ticket,
     return MCPX_OK;
 }
 
-/* Only what participants send is stored: what claims to be the router's was put there by others. */
+/* Only envelopes of participants are stored: one in the router's name is a forgery. */
 static bool may_be_stored(const struct mcpx_envelope *envelope)
 {
     return envelope->from.text && mcpx_participant_id_is_valid(envelope->from) &&

@@ -1,15 +1,15 @@
 /*
- * log.c - why a topic is a log: fan-out, coalescing, history, resume, slow readers and memory
+ * log.c - why a topic is a log: fan-out, coalescing, history, resume, slow consumers and memory
  * bounds are then all questions about positions in one sequence.
  *
- * Memory comes in segments that start small, so that ten thousand quiet topics cost little, and
- * double up to a bound. In a segment frames grow from the front, so that any run of them is one
- * write, and notes (id, kind, addressees) grow from the back, so that an append allocates nothing
- * in the steady state. A ring mapped twice would make every run contiguous, but needs the
- * operating system; a list of frames would need a gather per reader.
+ * Segments start small, so ten thousand quiet topics cost little, and double up to a bound. In a
+ * segment frames grow from the front, so any run of them is one write. Notes (id, kind, addressees)
+ * grow from the back, so an append allocates nothing in the steady state. Rejected: a ring mapped
+ * twice makes every run contiguous, but needs the operating system. Rejected: a list of frames
+ * needs a gather per reader.
  *
- * A reader is linked into the segment of its next entry. So "does anybody need this memory?" and
- * "who has fallen off?" cost nothing until a segment is about to go.
+ * A reader is linked into the segment of its next entry. So the search for a segment's readers and
+ * for slow consumers costs nothing until a segment is about to be freed.
  */
 #include "router/hub/log/log.h"
 
@@ -124,7 +124,7 @@ bool entry_is_for_seat(const struct entry *entry, size_t seat)
            (seat / 8 < seats.len && ((unsigned char)seats.text[seat / 8] >> seat % 8 & 1));
 }
 
-/* What an entry takes of its segment: its frame, and the note on it. */
+/* Bytes of an entry in its segment: its frame and its note. */
 static size_t entry_cost(const struct entry *entry)
 {
     return (size_t)entry->len + entry->note_len;
@@ -201,7 +201,7 @@ void log_order_times(struct log *log)
     }
 }
 
-/* The index's value for an id, 0 when there is none; a spent one counts as any of its hash. */
+/* The index's value for an id, 0 when there is none; a used id matches by its hash alone. */
 static uint64_t value_of(const struct log *log, struct mcpx_slice id, bool spent_too)
 {
     uint64_t hash = mx_map_hash(log->key, id), value;
@@ -252,7 +252,7 @@ static bool ring_reserve(struct log *log)
 /*
  * Memory goes a segment at a time, so a small log has small ones: none over an eighth of its
  * bounds. Large messages lie four to a segment where the bounds allow it, else alone, because
- * room that the next one does not fit in is lost.
+ * the rest of a full segment is lost.
  */
 static size_t segment_size(const struct log *log, size_t needed)
 {
@@ -381,8 +381,8 @@ void log_reader_place(struct log *log, struct reader *reader, uint64_t serial)
 }
 
 /*
- * What a reader of the oldest segment has yet to read behind it, at least. The room left in the
- * newest segment does not count: nobody lags behind what is not written.
+ * The least number of bytes behind the oldest segment that its readers have not read. Free room in
+ * the newest segment does not count.
  */
 static size_t bytes_behind_oldest(const struct log *log)
 {
@@ -411,7 +411,7 @@ bool log_drop(struct log *log)
     return true;
 }
 
-/* Moves the readers on that had read all of a segment and only waited for the next. */
+/* Moves the readers at the end of a segment to the next one. */
 static void move_waiting(struct segment *segment)
 {
     struct segment *behind = segment->next;

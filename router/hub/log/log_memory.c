@@ -38,8 +38,8 @@ static void shrink_ring(struct log *log)
 }
 
 /*
- * True when nobody has anything to read in the only segment. Who has is put in front, so that the
- * question costs little when it is asked again.
+ * True when all readers have read the only segment. A reader that has not is moved to the front,
+ * so the next check is cheap.
  */
 static bool all_have_read(struct log *log)
 {

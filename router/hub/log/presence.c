@@ -1,11 +1,11 @@
 /*
- * presence.c - a list of batches, and readers linked into the batch they read next. Who has read
- * all waits in a list of its own, so that a batch is freed when its last reader has read it, and a
- * quiet topic keeps none. Publishing visits every reader; that costs nothing beside the write that
- * each of them gets for it.
+ * presence.c - a list of batches, and readers linked into the batch they read next. Readers that
+ * have read all wait in a list of their own, so a batch is freed after its last reader, and a
+ * quiet topic keeps none. Publishing visits every reader; each of them then gets a write, which
+ * costs far more.
  *
- * One log for both would make presence a part of history: whoever may say nothing could still
- * push out what others said, by coming and going.
+ * Rejected: one log for both. Presence would be part of history, and a participant without grants
+ * could push out the messages of others by joining and leaving.
  */
 #include "router/hub/log/presence.h"
 
@@ -94,8 +94,8 @@ static void await(struct presence *presence, struct presence_reader *reader)
 }
 
 /*
- * Who waits reads the batch from its beginning; who came while it was open reads what was added
- * since, and is linked into it already.
+ * Waiting readers read the batch from its beginning. Readers that joined while it was open are
+ * linked into it already, and read only later frames.
  */
 void presence_publish(struct presence *presence)
 {
@@ -165,7 +165,7 @@ struct mcpx_slice presence_rest(const struct presence *presence,
     return (struct mcpx_slice){batch->frames.text + offset, batch->frames.len - offset};
 }
 
-/* ---- letting go ---- */
+/* ---- freeing ---- */
 
 void presence_drop(struct presence *presence)
 {
@@ -192,8 +192,8 @@ struct link *presence_overdue(struct presence *presence, size_t backlog_bytes)
 }
 
 /*
- * ---- frames: the same bytes for every reader, because a server does not mask. That is what lets
- * one encoded message serve a whole topic.
+ * ---- frames: the same bytes for every reader, because a server does not mask. So one encoded
+ * message serves a whole topic.
  */
 
 void frame_add(struct mcpx_text *out, struct mcpx_slice text)

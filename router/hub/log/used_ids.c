@@ -1,8 +1,8 @@
 /*
- * used_ids.c - a ring of digests per sender. They are the keyed hashes that the log's index has
- * anyway, so nobody can choose an id that looks like another's, and 64 bits make it unlikely that
- * two do by themselves. One ring for all senders was refused: whoever talks much would empty it for
- * all.
+ * used_ids.c - a ring of digests per sender. They are the keyed hashes of the log's index, so a
+ * sender cannot choose an id with the digest of another. With 64 bits an accidental match is
+ * unlikely. Rejected: one ring for all senders; one busy sender would evict the ids of the
+ * others.
  */
 #include "router/hub/log/log.h"
 
@@ -13,7 +13,7 @@ enum { RING_FIRST = 8 };
 /*
  * One sender's ids, in a ring once there are USED_IDS_MAX.
  *
- * said   envelopes it has said, counted as far as the ring has to grow for them
+ * said   envelopes it has sent, counted as far as the ring must grow for them
  */
 struct share {
     struct link link;
@@ -114,7 +114,7 @@ void used_ids_note(struct used_ids *used_ids, struct mx_map *ids, uint32_t sende
     struct share *share = share_find(used_ids, sender);
 
     mx_map_remove(ids, retained.hash, retained.value);
-    /* A share that was forgotten and made anew has no room for what was said before that. */
+    /* A share that was forgotten and made anew has no room for earlier ids. */
     if (!share || (share->count == share->size && share->size < USED_IDS_MAX))
         return;
     if (share->count == USED_IDS_MAX)
