@@ -1,8 +1,8 @@
 /*
- * account.c - accounts are found by a hash of the participant's identity. Those of participants who
- * have left stand in a line besides, because whoever left owes at least for having joined. Buckets
- * fill within a minute, so the line is short. Rates in each peer, handed on from one to the next,
- * were refused: two instances would have had two participants' rates.
+ * account.c - accounts are found by a hash of the participant's identity. Accounts of participants
+ * that have left are also in a list, because their bucket of joins is not full yet. Buckets fill
+ * within a minute, so the list is short. Rejected: rates in each peer, handed on to the next; two
+ * instances would have the rates of two participants.
  */
 #include "router/hub/topic/account.h"
 
@@ -15,13 +15,13 @@ static struct mx_rate rate_of(const struct bucket *bucket)
     return (struct mx_rate){bucket->per_minute, bucket->per_minute};
 }
 
-/* Else one large message could never be sent. */
+/* At most a full bucket, else one large message could never be sent. */
 static uint64_t cost_of(const struct bucket *bucket, uint64_t tokens)
 {
     return tokens < bucket->per_minute ? tokens : bucket->per_minute;
 }
 
-/* Another rate from now on; nobody owes more than a minute of it. */
+/* Sets another rate; a participant owes at most a minute of it. */
 static void bucket_set_rate(struct bucket *bucket, uint64_t per_minute, struct mcpx_now now)
 {
     uint64_t owed = bucket->per_minute ? bucket->per_minute - bucket_left(bucket, now) : 0;
@@ -96,7 +96,7 @@ static void account_free(struct accounts *accounts, struct account *account)
     free(account);
 }
 
-/* The oldest that are too many are forgotten. */
+/* Forgets the oldest beyond ACCOUNTS_IDLE_MAX. */
 static void add_idle(struct accounts *accounts, struct account *account)
 {
     list_append(&accounts->idle, &account->in_idle);

@@ -141,7 +141,7 @@ struct usage {
     size_t loads;                        /* topics being opened at its request */
     size_t pending; /* bytes of their messages that were not answered (hub_parts.h) */
     size_t unsent;  /* bytes that the edge holds for them because their sockets were full */
-    /* The edge's loop iteration in which it last sent anything, and its cost in that one. */
+    /* The edge's loop iteration of its last message, and its cost in that iteration. */
     uint64_t turn, cost;
     uint64_t round;   /* the round (output.c) in which they were last sent much */
     uint64_t written; /* bytes of that */

@@ -3,10 +3,10 @@
  * differ only in what a stretch of it looks like to the reader:
  *
  *     next ... replay_end    pages of system/history
- *     next ... joined        as they are: what was missed
+ *     next ... joined        as they are: missed envelopes
  *     behind both            as they are, presence between them
  *
- * In directed mode what is addressed to others is left out of all three.
+ * In directed mode all three omit envelopes addressed to others.
  */
 
 #include "router/hub/topic/hub_state.h"
@@ -26,7 +26,7 @@ static bool wants(const struct peer *peer, uint64_t serial)
     return entry_is_for(entry, peer->id);
 }
 
-/* Places the cursor at the beginning of the history it wants, nothing before `from`, and counts. */
+/* Places the cursor at the start of its history, at `from` or later, and counts the history. */
 static void start_history(struct peer *peer, uint64_t from)
 {
     struct welcome *welcome = &peer->welcome;
@@ -44,8 +44,8 @@ static void start_history(struct peer *peer, uint64_t from)
 }
 
 /*
- * Where one who resumes goes on. All behind the serial is still retained, so the id it saw after
- * that, which is unique there, is the envelope it saw; an id alone might be another's by now.
+ * Finds the place of a resuming client. All envelopes behind the serial are retained, so the id it
+ * saw last is unique there and still names that envelope. An id alone could be another's by now.
  */
 static bool find_place(const struct topic *topic, const struct admission *admission,
                        uint64_t *next)
@@ -156,7 +156,7 @@ bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_s
 
 /* ---- live traffic ---- */
 
-/* Where a run has come to. */
+/* The end of a run so far. */
 struct place {
     uint64_t next;
     struct batch *batch; /* published, to be read next; NULL = none */
@@ -229,9 +229,9 @@ static bool take_one(const struct peer *peer, struct place *place, struct mcpx_s
 }
 
 /*
- * Copies what is wanted together: a write costs as much as copying thirty ordinary frames, so a
- * reader that skips most of the log, or finds presence all over it, is served with few writes,
- * too. Without memory what was copied so far has to do, or the stretch taken first.
+ * Copies scattered frames together, because a write costs as much as copying thirty ordinary
+ * frames. Readers that skip most of the log, or read much presence, then need few writes, too.
+ * Without memory it returns the frames copied so far, or the first stretch.
  */
 static struct mcpx_slice gather(const struct peer *peer, struct place *place,
                                 struct mcpx_slice first)

@@ -1,14 +1,14 @@
 /*
- * log_budget.c - anybody who may create topics chooses how many there are, so bounds per topic
- * bound nothing. There is one bound on all topics, and the rule of everything shared: of the
- * largest holder, the participant for whom the topics were created, the largest topic gives back. A
- * heap finds the holder, and the topic is searched among its topics, of which each participant may
- * have a fixed number.
+ * log_budget.c - participants choose the number of topics, so bounds per topic do not bound the
+ * memory. One bound covers all topics, with the rule of all shared resources: the largest holder
+ * gives way. The holder is the participant that made the topics, and its largest topic gives memory
+ * back. A heap finds the holder. The topic is searched among the holder's topics, whose number has
+ * a limit.
  *
- * A topic that can give nothing leaves the lines until it changes.
+ * A topic with nothing to give leaves the lists until it changes.
  *
- * A usage counts what comes and goes, so asking for a share reads one number. An empty usage is
- * freed at once: a table of everybody who ever came would be memory that anybody can fill.
+ * A usage is updated at each change, so a check of a quota reads one number. An empty usage is
+ * freed at once: a table of all former participants would be memory for attackers to fill.
  */
 #include "router/hub/topic/account.h"
 
@@ -66,9 +66,9 @@ void usage_close(struct hub *hub, struct usage *usage)
     free(usage);
 }
 
-/* ---- lines ---- */
+/* ---- lists ---- */
 
-/* What it holds now, and where it stands. Without memory to count that at its maker's: nowhere. */
+/* Sets a topic's memory and list. Without memory to count it at its maker: LOG_BUDGET_NOWHERE. */
 static void place(struct topic *topic, size_t memory, enum log_budget_line line)
 {
     struct log_budget *log_budget = &topic->hub->log_budget;

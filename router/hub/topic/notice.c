@@ -1,7 +1,7 @@
 /*
  * notice.c - composes the router's own envelopes as text. They are few and flat, so writing them
  * member by member is shorter than building a value tree and dumping it, and every string of
- * foreign origin passes through one escaping function. What is composed here others queue or tell.
+ * foreign origin passes through one escaping function. Callers queue or publish the result.
  */
 #include "router/hub/topic/notice.h"
 
@@ -21,7 +21,7 @@ void notice_close(struct mcpx_text *out, enum mcpx_err err, int64_t again_ms)
     if (err == MCPX_EGOING)
         mx_format(&again, "; retry_after_ms=%s", again_ms);
     if (again.failed)
-        mcpx_text_reset(&again); /* that it ends is worth more than when to come back */
+        mcpx_text_reset(&again); /* the close matters more than the time to reconnect */
     mx_frame_head_write(frame, MX_CLOSE, 2 + strlen(reason) + again.len);
     frame[2] = (char)(code >> 8);
     frame[3] = (char)(code & 0xff);
@@ -48,7 +48,7 @@ void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
     mx_format(out, ",\"kind\":\"%s\",\"payload\":", kind);
 }
 
-/* Once for everybody there at each join, so what is known is appended as it is. */
+/* Runs for every participant at each join, so known text is appended as it is. */
 void notice_participant(const struct peer *peer, struct mcpx_text *out)
 {
     const struct grant *grant = peer->grant;
@@ -76,7 +76,7 @@ void notice_ping(struct mcpx_text *out)
 
 /* ---- system/welcome ---- */
 
-/* Written once for all who are welcomed before somebody comes, goes or changes. */
+/* Written once for all welcomes before the next join, leave or update. */
 static bool list_everybody(struct topic *topic)
 {
     struct mcpx_text *out = &topic->listed;
@@ -114,7 +114,7 @@ static bool write_others(const struct peer *peer, struct mcpx_text *out)
     return true;
 }
 
-/* Appends `"epoch":E,"serial":N`: who knows it can resume there. Protocol: section 5. */
+/* Appends `"epoch":E,"serial":N`: a client can resume there. Protocol: section 5. */
 static void write_place(const struct topic *topic, uint64_t serial, struct mcpx_text *out)
 {
     mcpx_json_add_member(out, "epoch", mcpx_slice_of(topic->epoch));
@@ -122,8 +122,8 @@ static void write_place(const struct topic *topic, uint64_t serial, struct mcpx_
 }
 
 /*
- * The head a joiner is told is the newest envelope before its live traffic, whenever it is told:
- * it may ask for what came after that.
+ * The head in a welcome is the newest envelope before the joiner's live traffic, even in a late
+ * welcome: the joiner may ask for later envelopes.
  */
 static void write_topic(const struct peer *peer, struct mcpx_text *out)
 {
@@ -140,7 +140,7 @@ static void write_topic(const struct peer *peer, struct mcpx_text *out)
     mx_json_end_object(out);
 }
 
-/* A client that reads 0 would think that it may say nothing. */
+/* Omits 0 (no limit): a client would think that it may send nothing. */
 static void write_limit(const char *name, uint64_t limit, struct mcpx_text *out)
 {
     if (limit)
@@ -149,7 +149,7 @@ static void write_limit(const char *name, uint64_t limit, struct mcpx_text *out)
         mx_json_add_raw(out, name, MCPX_SLICE("null"));
 }
 
-/* Puts frames behind the one that was composed. */
+/* Appends frames to the composed one. */
 static bool add_frames(struct mcpx_text *out, struct mcpx_slice more,
                        struct mcpx_slice *frames)
 {
@@ -189,7 +189,7 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
 
 /* ---- system/presence ---- */
 
-/* Begins a notice that goes out as text, in the scratch; `finish` fills in what was composed. */
+/* Begins a notice as text, in the scratch; `finish` fills in the result. */
 static struct mcpx_text *begin(struct hub *hub, const char *kind, struct mcpx_slice to)
 {
     mcpx_text_reset(&hub->scratch);
@@ -203,7 +203,7 @@ static bool finish(const struct mcpx_text *out, struct mcpx_slice *text)
     return !out->failed;
 }
 
-/* The same for all who read it, because it stands behind the newest envelope. */
+/* The same for all readers, because it comes right behind the newest envelope. */
 static void write_topic_place(const struct topic *topic, struct mcpx_text *out)
 {
     mx_json_begin_object(out, "topic");

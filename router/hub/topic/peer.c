@@ -1,6 +1,6 @@
 /*
- * peer.c - one connection as the edge and the files above know it: who it is, whether its socket
- * takes bytes, and the private frames that wait for that.
+ * peer.c - one connection: its id, the state of its socket, and the private frames waiting for the
+ * socket. The edge and the files above use it.
  */
 
 #include "router/hub/topic/hub_state.h"

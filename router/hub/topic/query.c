@@ -1,6 +1,6 @@
 /*
  * query.c - finds topics, and answers the HTTP API's questions about them. Answers are JSON text,
- * because envelopes have to leave byte for byte as they came.
+ * because the router must pass on envelopes byte for byte.
  */
 #include "router/hub/topic/query.h"
 
@@ -99,7 +99,7 @@ enum { LAG_PAUSE_MS = 1000 };
 
 const unsigned hub_lag_steps[HUB_LAG_STEPS] = {1, 10, 100, 1000, 10000};
 
-/* From an entry on, without what the log notes of entries. */
+/* Bytes of frames from an entry on, without notes. */
 static uint64_t bytes_from(const struct entry *entry)
 {
     const struct segment *segment = entry->segment;
@@ -110,7 +110,7 @@ static uint64_t bytes_from(const struct entry *entry)
     return bytes;
 }
 
-/* History is not waited for: it is no live traffic, nor is what was missed before the join. */
+/* Only live traffic counts: neither history nor envelopes missed before the join. */
 static void count_lag(const struct peer *peer, int64_t mono_ms, struct lag *lag)
 {
     const struct log *log = &peer->topic->log;
@@ -222,9 +222,9 @@ const char *cap_setting(enum cap cap)
 /*
  * How long envelopes take, from when they are accepted until each reader has had a turn to be
  * written to. It is timed once for each round of a topic, not for each reader: a round is a
- * hundred writes, or ten thousand. What was accepted since the round before counts as if it had
- * been accepted together with the oldest of it. Readers whose sockets are full are not waited for,
- * nor is what a reader could not be handed in its turn: hub_lag tells of that.
+ * hundred writes, or ten thousand. All envelopes since the round before count with the time of the
+ * oldest. Readers with full sockets do not delay the figure, nor do envelopes left over from a
+ * reader's turn: hub_lag counts those.
  */
 
 void delivery_reached(struct topic *topic, uint64_t written)
@@ -237,7 +237,7 @@ void delivery_reached(struct topic *topic, uint64_t written)
         list_append(&topic->hub->written, &delivery->in_written);
 }
 
-/* Of what the log has dropped nobody knows any more when it was accepted. */
+/* Skips dropped entries: the log no longer has their times. */
 static void time_topic(struct topic *topic, int64_t mono_ms)
 {
     struct delivery *delivery = &topic->delivery;

@@ -1,5 +1,5 @@
 /*
- * topic.c - a room keeps its peers in an array sorted by participant id: a welcome lists them in
+ * topic.c - a topic keeps its peers in an array sorted by participant id: a welcome lists them in
  * that order, and a round of fan-out walks memory in a straight line. A hash table beside it finds
  * one by name, because a message may name a hundred addressees.
  */
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 
 /*
- * How long presence may wait, so that a crowd is told in few writes. Each publication is a write
- * to everybody, some ten microseconds each: a tenth of a millisecond for each participant bounds
- * that at about a tenth of the processor. Protocol: section 5.
+ * The delay of presence, so that many joins take few writes. Each publication is a write to all,
+ * some ten microseconds each: a delay of a tenth of a millisecond per participant bounds that
+ * at about a tenth of the processor. Protocol: section 5.
  */
 enum { TELL_MIN_MS = 50, TELL_MAX_MS = 1000, PEERS_PER_TELL_MS = 10 };
 
@@ -77,7 +77,7 @@ bool topic_enter(struct topic *topic)
     if (!by_name_insert(topic))
         return false;
     list_append(&hub->topics, &topic->in_hub);
-    topic_set_rates(topic, hub->now); /* other settings may have come into force meanwhile */
+    topic_set_rates(topic, hub->now); /* the settings may have changed meanwhile */
     topic_settle(topic);
     return true;
 }
@@ -172,12 +172,12 @@ void topic_insert(struct topic *topic, struct peer *peer)
         topic->peer_count++;
         topic->turn += place < topic->turn; /* a round under way goes on where it was, */
         topic->turns_left +=
-            topic->turns_left > 0; /* and everybody it had to offer is offered */
+            topic->turns_left > 0; /* and all peers of the round are still offered */
     }
     topic->peers[place] = peer;
     mcpx_text_reset(&topic->listed);
     mx_map_put(&topic->people, mx_map_hash(topic->hub->key, peer->id), (uintptr_t)peer);
-    /* In a takeover two peers are seated for a moment: the reserve is one more than peers. */
+    /* In a takeover two peers have seats for a moment: the reserve is one more than peers. */
     peer->seat =
         topic->free_seat_count ? topic->free_seats[--topic->free_seat_count] : topic->seats++;
     topic->directed += peer->cursor.directed;
@@ -217,7 +217,7 @@ void topic_forget_old(struct topic *topic, int64_t mono_ms)
     topic_trim(topic);
 }
 
-/* Everybody is to be offered what is new; a round under way goes on, and once around. */
+/* Offers new entries to all peers; a round under way continues for one more full pass. */
 static void set_dirty(struct topic *topic)
 {
     if (list_is_empty(&topic->in_dirty))
@@ -249,7 +249,7 @@ static int64_t tell_delay(const struct topic *topic)
     return ms < TELL_MIN_MS ? TELL_MIN_MS : ms > TELL_MAX_MS ? TELL_MAX_MS : (int64_t)ms;
 }
 
-/* Behind all that are due earlier: only topics with a crowd are passed on the way there. */
+/* Inserts behind all due earlier; the search only passes topics with many participants. */
 static void queue_unpublished(struct topic *topic)
 {
     struct link *unpublished = &topic->hub->unpublished;
@@ -292,8 +292,8 @@ enum mcpx_err topic_tell_presence(const struct peer *peer, const char *event,
 /* ---- envelopes ---- */
 
 /*
- * Asks once per addressee who sits where, so that no reader has to look for its name among them:
- * a thousand directed readers would compare a hundred names each. False when memory runs out.
+ * Finds the seat of each addressee once, so that readers need not search for their names: a
+ * thousand directed readers would compare a hundred names each. False when memory runs out.
  */
 static bool find_seats(const struct topic *topic, struct log_message *message)
 {
@@ -316,7 +316,7 @@ static bool find_seats(const struct topic *topic, struct log_message *message)
     return true;
 }
 
-/* The usual message needs nothing that is not there. */
+/* The usual message needs no further memory. */
 bool topic_make_room(struct topic *topic, const struct log_message *message, size_t others)
 {
     size_t growth;
@@ -339,7 +339,7 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message, boo
     err = log_append(&topic->log, message);
     if (!err)
         publish(topic);
-    topic_trim(topic); /* without memory it may have taken some all the same */
+    topic_trim(topic); /* a failed append may have taken memory, too */
     if (!err)
         set_dirty(topic);
     return err;
@@ -350,7 +350,7 @@ enum mcpx_err topic_load(struct topic *topic, const struct log_message *message)
     enum mcpx_err err;
 
     if (!topic_make_room(topic, message, 0))
-        (void)log_shorten(&topic->log); /* the newest are worth most */
+        (void)log_shorten(&topic->log); /* the newest matter most */
     err = log_append(&topic->log, message);
     topic_trim(topic);
     return err;
@@ -367,7 +367,7 @@ void topic_loaded(struct topic *topic)
     topic_forget_old(topic, topic->hub->now.mono_ms);
 }
 
-/* Whether the next messages may take anything out of the window. */
+/* True when the next messages may push others out of the window. */
 static bool is_filling(const struct log *log)
 {
     return log->history > 0 || 2 * log->retained_bytes > log->bounds.bytes ||
@@ -385,7 +385,7 @@ void topic_tell_position(struct topic *topic)
         topic->told = log->head;
 }
 
-/* ---- what the HTTP API asks ---- */
+/* ---- queries of the HTTP API ---- */
 
 struct mcpx_slice topic_write_participants(const struct topic *topic,
                                            const struct name_page *page, size_t bytes_max,

@@ -99,7 +99,7 @@ void topic_trim(struct topic *topic);
  * lagging readers with a full socket (left to hub_disconnect_slow).
  *
  * It starts at 15/16 of the bound, so that readers with free sockets are written to
- * (hub_is_pressed) before anything is refused. False when there is no room.
+ * (hub_is_pressed) before anything is refused. False without room.
  */
 bool reclaim_room(struct hub *hub, size_t growth);
 

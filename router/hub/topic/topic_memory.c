@@ -1,19 +1,19 @@
 /*
- * topic_memory.c - how a topic takes less memory: what nobody needs is freed, and readers that hold
- * on to too much because they are slow lose their place.
+ * topic_memory.c - how a topic takes less memory: it frees unused memory, and slow consumers lose
+ * their place.
  *
- * Room for a message is taken from who has most, a step at a time: the log budget says from whom,
- * and the topic's log and readers say whether it has any.
+ * Room for a message comes from the largest holder, a step at a time: the log budget names the
+ * topic, and the topic's log and readers decide whether it has any.
  */
 #include "router/hub/topic/topic.h"
 
 #include "router/hub/topic/account.h"
 #include "router/hub/topic/hub_state.h"
 
-/* News may lag less than envelopes: it is short, and everybody reads it soon. */
+/* Presence may lag less than envelopes: it is short, and all read it soon. */
 enum { PRESENCE_SHARE = 4 };
 
-/* Moves a reader past what is not for it; true when that takes it out of the oldest segment. */
+/* Moves a reader past envelopes for others; true when it leaves the oldest segment. */
 static bool moves_on(struct peer *peer)
 {
     const struct segment *home = peer->cursor.reader.home;
@@ -26,7 +26,7 @@ static bool moves_on(struct peer *peer)
 static void drop_reader(struct topic *topic, struct peer *peer)
 {
     peer->missed = topic->log.head - peer->cursor.next;
-    if (!list_is_empty(&peer->cursor.presence.link)) /* else it has no welcome yet */
+    if (!list_is_empty(&peer->cursor.presence.link)) /* else it awaits its welcome */
         peer->missed += topic->presence.added - peer->cursor.presence.next;
     log_reader_release(&peer->cursor.reader);
     presence_reader_leave(&peer->cursor.presence);
@@ -34,8 +34,8 @@ static void drop_reader(struct topic *topic, struct peer *peer)
 }
 
 /*
- * What comes before a joiner's live traffic is not promised to it before its welcome is written: it
- * does without what lies in the oldest segment. True when it had anything there.
+ * Takes a joiner out of the oldest segment, without the envelopes there. Only a written welcome
+ * promises history. True when it had anything there.
  */
 static bool does_without(struct peer *peer)
 {
@@ -45,7 +45,7 @@ static bool does_without(struct peer *peer)
            cursor_do_without(peer, home->next ? home->next->first : peer->topic->log.head);
 }
 
-/* Makes a reader of the oldest segment give way, if it has to. True when it did anything. */
+/* Makes a reader of the oldest segment give way, if it must. True when it did anything. */
 static bool gives_way(struct topic *topic, struct peer *peer)
 {
     const struct segment *home = peer->cursor.reader.home;
@@ -59,9 +59,9 @@ static bool gives_way(struct topic *topic, struct peer *peer)
 }
 
 /*
- * Takes the readers off that hold on to too much because their sockets are full. Those that only
- * wait for their turn are none of them: they make the edge write before it reads on
- * (hub_is_pressed). Both return how many gave way.
+ * Drops slow consumers: readers with full sockets and too large a backlog. Readers with free
+ * sockets stay: for them the edge writes before it reads on (hub_is_pressed). Both return how many
+ * gave way.
  */
 static size_t drop_slow_from_log(struct topic *topic, struct link *readers)
 {
@@ -79,7 +79,7 @@ static size_t drop_slow_from_presence(struct topic *topic, struct link *readers)
     LIST_EACH(link, readers) {
         struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.presence.link);
 
-        if (peer_awaits_welcome(peer)) /* what it was peeked was not taken: there is another */
+        if (peer_awaits_welcome(peer)) /* its peeked welcome was not taken: it gets another */
             presence_reader_leave(&peer->cursor.presence);
         else if (peer->stalled)
             drop_reader(topic, peer);
@@ -115,8 +115,8 @@ void topic_trim(struct topic *topic)
 }
 
 /*
- * Takes readers with full sockets off the oldest part of the log, however little they lag; joiners
- * that await their welcome do without what they would have had of it. True when anybody gave way.
+ * Drops readers with full sockets from the oldest segment, however little they lag. Joiners that
+ * await their welcome lose its history. True when any reader gave way.
  */
 static bool drop_slow(struct topic *topic)
 {
@@ -135,9 +135,9 @@ static bool drop_slow(struct topic *topic)
     return true;
 }
 
-/* ---- room, taken from who has most ---- */
+/* ---- room, taken from the largest holder ---- */
 
-/* The part of the bound that is kept for what is on its way. */
+/* 1/16 of the bound is kept free for arriving messages. */
 enum { SPARE_PART = 16 };
 
 static bool shorten(struct topic *topic)
@@ -149,7 +149,7 @@ static bool shorten(struct topic *topic)
     return true;
 }
 
-/* A topic gives back what it can, or goes where it is not asked again in vain. */
+/* A topic gives back memory, or moves to the list for its reason to give none. */
 static void take_from(struct topic *topic)
 {
     if (topic->part.line == LOG_BUDGET_HELD)
