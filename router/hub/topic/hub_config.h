@@ -55,7 +55,7 @@ struct hub_config {
     bool derive_kinds;            /* protocol section 4 */
     /* store and audit */
     bool gated;           /* accepted envelopes are delivered after their commit */
-    bool stored;          /* topics are opened before they are used; gated then, too */
+    bool stored;          /* topics are opened before use; needs commits then, too */
     bool audited;         /* submissions say which grant allowed them */
     size_t pending_bytes; /* bytes of pending messages */
     int64_t open_ms; /* longest time that a client waits for a topic to be opened; not 0 */
