@@ -140,7 +140,7 @@ void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now)
         owe_welcome(peer);
 }
 
-/* True when both look the same in presence. */
+/* True when welcome and presence are the same for both. */
 static bool shows_the_same(const struct grant *one, const struct grant *other)
 {
     return one->routing == other->routing && mx_capset_equals(one->capset, other->capset) &&
