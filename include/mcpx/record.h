@@ -167,9 +167,10 @@ struct mcpx_handshake {
 };
 
 /**
- * Appends the handshake, one JSON object that keeps the contract `capabilities`. Equal tools,
- * aliases and namespaces give equal bytes, in any order. When MCPX_HANDSHAKE_NAMESPACE is known,
- * MCPX_HANDSHAKE_TOOL is listed there, although no server has it.
+ * Appends the handshake, one JSON object that keeps the contract `capabilities`. It depends on its
+ * arguments alone, and not on their order: the same surface gives the same bytes. When
+ * MCPX_HANDSHAKE_NAMESPACE is known, MCPX_HANDSHAKE_TOOL is listed there, although no server has
+ * it.
  *
  * Returns MCPX_OK, or MCPX_ENOMEM and leaves `out` as it was.
  */
