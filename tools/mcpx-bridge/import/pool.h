@@ -17,21 +17,20 @@
 /* ---- settings ---- */
 
 /**
- * Questions only, so they are called, and nothing else is. Without terms `could` and `now` are not
- * needed.
+ * Functions that only query; the pool calls no others. Without contract settings `could` and `now`
+ * are not needed.
  */
 struct import_view {
     const void *user;
-    /* Whether that participant of a topic could send this kind, by the capabilities that the
-     * router shows. */
+    /* True when the grants that the router shows let this participant of a topic send this kind. */
     bool (*could)(const void *user, size_t topic, struct mcpx_slice participant,
                   const struct mcpx_kind *kind);
     /* The clocks, asked at this moment: finer than what an input is told. */
     struct mcpx_instant (*now)(const void *user);
     /* Random bytes; not asked with deterministic ids. NULL: there are none. */
     void (*chance)(const void *user, void *bytes, size_t len);
-    /* What a topic's session has not sent yet: how many messages, of how many bytes together.
-     * False: it ends, so answers that wait are given to it now. NULL: nothing ever. */
+    /* Counts the unsent messages of a topic's session, and their bytes. False: the session ends, so
+     * waiting answers go to it now. NULL: always none. */
     bool (*unsent)(const void *user, size_t topic, size_t *count, size_t *bytes);
 };
 
@@ -42,7 +41,7 @@ enum import_protocol {
     IMPORT_PROTOCOL_MODERN  /* server/discover, version 2026-07-28, and nothing else */
 };
 
-/** What is declared to the server unless told otherwise. */
+/** Client capabilities declared to the server by default. */
 #define IMPORT_CAPABILITIES "{\"elicitation\":{},\"sampling\":{}}"
 
 /** Settings; 0 and NULL mean the default. Texts are kept as long as the pool. */
@@ -54,16 +53,16 @@ struct import_config {
     int64_t isolate_idle_ms; /* how long such a process lives without anything to do; 600000 */
     /* The client capabilities declared to the server, a JSON object. IMPORT_CAPABILITIES. */
     const char *capabilities;
-    /* What roots/list is answered with, a JSON array of roots. It is then declared to a server
-     * that is initialised. NULL: there are none, and no participant is ever asked, because what
-     * a server may touch is not a guest's to say. */
+    /* The answer to roots/list, a JSON array of roots. The capability is then declared in
+     * initialize. NULL: no roots. Participants are never asked, because they must not widen a
+     * server's access. */
     const char *roots;
     /* A question of the server goes to the newest call, also while several participants have
      * one under way; false: it is refused then. */
     bool ask_newest;
     enum import_protocol protocol; /* how the server is greeted */
-    /* The end of the server is final; else it comes back. The end of a process that was greeted
-     * in a way it did not bear is none, once. */
+    /* The end of the server is final; else it restarts. Exception, once: the end of a process that
+     * could not handle its first message. */
     bool once;
     /* How long the server may take for a request, counted anew from each progress notification
      * and from the answer to each question of the server; 300000. */
@@ -77,9 +76,9 @@ struct import_config {
     /* How many bytes may wait to be sent to one participant, four times that to all of a topic;
      * 16 MiB. */
     size_t answers_max;
-    /* What calls of tools have to keep, kept as long as the pool; NULL: nothing. */
+    /* Contract settings of tool calls, kept as long as the pool; NULL: none. */
     const struct bridge_terms *terms;
-    struct import_view view; /* what that takes */
+    struct import_view view; /* functions of the driver */
 };
 
 /* ---- the pool ---- */
@@ -87,9 +86,9 @@ struct import_config {
 struct import_pool;
 
 /**
- * Makes a pool. Server 0 serves everybody; its process is the caller's to start. With isolate_max,
- * all it is asked is what is the same for all (initialize, lists); everything else goes to a server
- * of the requester's own, numbered from 1, for which BRIDGE_START is wanted.
+ * Makes a pool. Server 0 serves everybody; its process is the caller's to start. With isolate_max
+ * it gets only requests with the same answer for all (initialize, lists). All others go to the
+ * requester's own server, numbered from 1; BRIDGE_START starts it.
  */
 struct import_pool *import_pool_new(const struct import_config *config);
 
@@ -100,13 +99,12 @@ void import_pool_free(struct import_pool *pool);
 size_t import_pool_size(const struct import_pool *pool);
 
 /**
- * What is wanted next, lent until import_pool_done; NULL when nothing is, or when messages wait for
- * their turn (turns.c). After every input and before the next one, all that is wanted is to be
- * done.
+ * The next action, lent until import_pool_done; NULL when there is none, or when messages wait for
+ * their turn (turns.c). After every input the driver must do all actions before the next input.
  */
 const struct bridge_action *import_pool_next(struct import_pool *pool, struct mcpx_now now);
 
-/** That was done; what came of it may lead to more. `outcome` is borrowed. */
+/** Reports the action as done; this may lead to more actions. `outcome` is borrowed. */
 void import_pool_done(struct import_pool *pool, const struct bridge_outcome *outcome,
                       struct mcpx_now now);
 
@@ -121,8 +119,8 @@ void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slic
                         size_t message_max, struct mcpx_slice limits);
 
 /**
- * Something happened in a topic. A LEFT without another attempt is the end of that topic: what came
- * from there is forgotten.
+ * Something happened in a topic. A LEFT without another attempt ends that topic: the pool forgets
+ * its requests and subscriptions.
  */
 void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
                        struct mcpx_now now);
@@ -150,23 +148,23 @@ int64_t import_pool_deadline(const struct import_pool *pool);
 
 /**
  * The calls under terms; NULL before the first one. Their records are taken before each action is
- * done (mcpx_calls_next_record), so that a call is written down before its server hears of it.
+ * done (mcpx_calls_next_record), so that a call is recorded before its server receives it.
  */
 struct mcpx_calls *import_pool_calls(const struct import_pool *pool);
 
 /**
- * Why it makes no sense to go on, as a sentence: the program of server 0 cannot be executed, or it
- * refuses to be initialised. NULL otherwise. A failure of another server is told to the requesters
- * that wait for it.
+ * Why the import must end, as a sentence: the program of server 0 cannot be executed, or it refuses
+ * to be initialised. NULL otherwise. When another server fails, its waiting requesters get an
+ * error.
  */
 const char *import_pool_failure(const struct import_pool *pool);
 
-/** Why server 0 has gone, a sentence; NULL when it is ready, or has not gone so far. */
+/** Why server 0 ended, a sentence; NULL when it is ready, or has not ended so far. */
 const char *import_pool_outage(const struct import_pool *pool);
 
 /* ---- the whole, with its sockets and its processes, on one loop: edge/run.c. ---- */
 
-/** What to run. Texts are borrowed during import_run. */
+/** A command and its topics. Texts are borrowed during import_run. */
 struct import_job {
     struct connection topics[WORDS_MAX]; /* where to connect, `topic_count` of them */
     size_t topic_count;

@@ -36,18 +36,18 @@ struct import_subs {
 void import_subs_fini(struct import_subs *subs);
 
 /**
- * The server agreed to a participant's request, and subscriptions follow from that. False when
- * there is no room for one: its requester must not take the server's word for ours.
+ * The server agreed to a participant's request, and subscriptions follow from that. False when the
+ * limit is reached: the requester must then get an error, not the server's answer.
  */
 bool import_subs_agreed(struct import *import, const struct bridge_call *call);
 
 /**
- * Ends a subscription that others have, too: the server, which knows only one client, must not hear
- * of that. False when the call does not ask for that.
+ * Ends a subscription that other participants share. The server sees one client, so it must not get
+ * the request. False when the call is not of this sort.
  */
 bool import_subs_left_to_others(struct import *import, const struct bridge_call *call);
 
-/** Ends all subscriptions of a participant, of everybody in its topic when `id` is absent. */
+/** Ends all subscriptions of a participant, or of the whole topic when `id` is absent. */
 void import_subs_ended(struct import *import, struct bridge_who who);
 
 /** Subscribes again, at a new process. */
@@ -71,7 +71,7 @@ void import_asked(struct import *import, const void *tag,
 /** The participant answered the question with that tag. */
 void import_ask_answered(struct import *import, void *tag, const struct mcpx_rpc *rpc);
 
-/** Nobody will answer the question with that tag. */
+/** The question with that tag will get no answer. */
 void import_ask_failed(struct import *import, void *tag, int code, const char *message);
 
 /** The asked participant left (all of a topic, when `id` is absent): it will not answer. */
@@ -83,26 +83,25 @@ void import_ask_cancelled(struct import *import, const struct mcpx_rpc *rpc);
 /** The server is gone: drops its questions. */
 void import_ask_down(struct import *import);
 
-/** What is known of them. */
+/** The server's tools. */
 struct import_tools {
     struct mcpx_tools *known; /* those of the last list; NULL before the first one */
-    /* Those of the pages that came so far; NULL when no list is read. Calls of tools wait for
-     * it. */
+    /* Tools of the pages received so far; NULL when no list is read. Tool calls wait for it. */
     struct mcpx_tools *coming;
     bool again;          /* the list changed while it was read */
     size_t pages, bytes; /* of the list that is read */
-    /* mono_ms at which the list has to be whole; INT64_MAX when none is read. */
+    /* mono_ms at which the list must be complete; INT64_MAX when none is read. */
     int64_t ends_at;
     int64_t due_at; /* mono_ms at which one is read that changes too often; INT64_MAX: none */
     struct mx_bucket reads; /* of lists */
-    /* Lists for which calls have waited and which changed while they were read. */
+    /* Lists in a row that changed while they were read, with calls waiting. */
     unsigned in_row;
     struct mcpx_text doubts; /* what was said about them last */
 };
 
 /**
- * The server is ready, or says that its list changed. Does nothing without terms. When a list is
- * there, calls of tools that have waited for it go on.
+ * The server is ready, or says that its list changed. Does nothing without contract settings.
+ * Waiting tool calls go on when the list is complete.
  */
 void import_tools_ask(struct import *import, struct mcpx_now now);
 
@@ -110,7 +109,7 @@ void import_tools_ask(struct import *import, struct mcpx_now now);
 void import_tools_answered(struct import *import, struct bridge_call *call,
                            const struct mcpx_rpc *rpc, struct mcpx_now now);
 
-/** The process is gone. What was known of it holds until there is another list. */
+/** The process is gone. Its tools stay known until there is another list. */
 void import_tools_down(struct import *import);
 
 /** Does what is due. */
@@ -143,7 +142,7 @@ enum import_era {
     IMPORT_MODERN
 };
 
-/** What is known of a command. Zero-initialised: nothing, its next process is probed. */
+/** Facts about a command's first contact. Zero-initialised: none, its next process is probed. */
 struct import_probe {
     bool plain;       /* the next process gets initialize at once */
     bool proven;      /* a process became ready, so the greeting stays as it is */
@@ -152,36 +151,35 @@ struct import_probe {
 };
 
 /**
- * What is known of one of our topics, and the messages that wait to be given to its session: a
- * queue for each receiver, which take turns. A receiver is a participant, all its instances
- * together, or everybody.
+ * One of our topics, with the messages that wait for its session: one queue for each receiver, in
+ * turn. A receiver is a participant with all its instances, or the whole topic.
  */
 struct import_topic {
     char self[MCPX_ID_MAX]; /* our participant id there; empty before the first welcome */
     size_t self_len;
     size_t message_max;     /* longest envelope the router takes, in bytes; 0 = not known */
     struct mx_holders held; /* bytes that wait, by receiver */
-    /* What each receiver is sent first: half of what the router takes. */
+    /* Quotas of the receivers: half of the router's rate. */
     struct mx_buckets shares;
-    /* `rate`, `sent`: all that the router takes, and what of it is left. */
+    /* `rate`, `sent`: the router's rate limit, and its bucket. */
     struct mx_rate rate;
     struct mx_bucket sent;
-    uint64_t worth; /* what a message costs of that besides its bytes */
+    uint64_t worth; /* cost of a message besides its bytes */
     /* Of a ring of queues; the one behind it is next. NULL: nothing waits. */
     struct import_turn *last;
-    /* mono_ms before which nothing may go; INT64_MAX: it is not time that is waited for. */
+    /* mono_ms before which nothing may go; INT64_MAX: not limited by time. */
     int64_t due_ms;
 };
 
-/** What all servers have in common. */
+/** State shared by all servers. */
 struct import_pool {
-    struct import_config config; /* in which nothing is left out */
+    struct import_config config; /* with all defaults filled in */
     struct import_probe probe;   /* how the processes of the command are greeted */
     int64_t last_ask; /* number of the latest question; no two servers have the same */
     struct import_topic *topics;
-    struct bridge_output output; /* what they want done */
-    struct bridge_doors doors;   /* of calls of tools under terms */
-    /* Who we were at that time in the first topic we had joined: whose calls they are. */
+    struct bridge_output output; /* actions of all servers */
+    struct bridge_doors doors;   /* of tool calls under contract settings */
+    /* Our id in the first topic joined, at that time: the enforcement point in records. */
     char edge[MCPX_ID_MAX];
     size_t edge_len;
     /* By their numbers, `size` of them: as many as may run, and as many that are ending. NULL:
@@ -189,7 +187,7 @@ struct import_pool {
     struct import **servers;
     size_t size;
     size_t alive;           /* processes of servers from 1 on, those that end included */
-    struct bridge_row *row; /* what was handed out and is not done yet, or NULL */
+    struct bridge_row *row; /* action handed out and not done yet, or NULL */
 };
 
 /** A process: it waits for one, has one, or has one that ends; it is gone, and so the server. */
@@ -211,18 +209,18 @@ struct import {
     struct import_tools tools;
     enum import_era era;
     int64_t era_at; /* mono_ms at which the probe ends unanswered, INT64_MAX when none runs */
-    /* mono_ms at which a server that is not ready is killed, INT64_MAX when it is. */
+    /* mono_ms at which an unready server is killed; INT64_MAX when it is ready. */
     int64_t handshake_at;
     bool probed;      /* this process was asked server/discover */
     bool unready;     /* it was started and is not ready yet */
     bool again;       /* it ended or will be ended, and the next is greeted in another way */
     bool retried;     /* the version was already taken from the server's own list */
     char version[32]; /* of the protocol, spoken with the server */
-    bool has_mended;  /* it was said that the server's bytes are no UTF-8 */
+    bool has_mended;  /* it was logged that the bytes are not UTF-8 */
     struct mcpx_text greeting; /* raw result for participants' initialize */
     size_t starts;             /* how often it became ready */
     bool over;                 /* there will be no server any more */
-    /* Why there is no server now, and the raw object that goes with it. */
+    /* Why no server runs now: a sentence, and raw JSON error data. */
     struct mcpx_text outage, outage_data;
     struct mcpx_text failure; /* why it will never work, a sentence; empty = none */
     enum mcpx_err notice_err; /* of the last notification: the same is not logged twice */
@@ -268,48 +266,46 @@ void import_era_down(struct import *import);
 void import_turns_fini(struct import_topic *topic);
 
 /**
- * What the router lets us send in a topic: its welcome's raw member "limits"; absent: anything.
- * One receiver gets half of it for sure: of the bytes, and for each message as many more as go with
- * it. It gets what nobody else uses of the other half, too.
+ * Sets our rate limit in a topic: the welcome's raw member "limits"; absent: no limit. One receiver
+ * always gets half of it, in bytes and in a fixed cost for each message. It also gets the part of
+ * the other half that other receivers do not use.
  */
 void import_turns_limit(struct import_topic *topic, struct mcpx_slice limits);
 
 /**
- * True when no more should be asked for a participant: so many of its requests are under way, and
- * if their answers and one more are as long as `longest`, or as the longest of what waits, more
- * waits then than may.
+ * True when a participant's next request must be refused: with answers as long as `longest`, or as
+ * its longest waiting message, `under_way` requests and one more would exceed its limit.
  */
 bool import_turns_are_full(const struct import_topic *topic, struct mcpx_slice participant,
                            size_t under_way, uint64_t longest);
 
 /**
- * Takes out what is to be done next: a row of the output that is no message, a message that may go
- * now, or one that is given up; NULL when there is none. Messages of the output get in line. Where
- * too much waits for a receiver, its oldest notification is dropped for another, and the output is
- * told so, once; an answer or a question is given up, and where too much waits for all, so is the
- * oldest message of the receiver that has most. A substitute finds room for as much once more.
+ * Takes out the next action; NULL when there is none. Messages first enter their receiver's queue.
+ * A full queue drops its oldest notification for a new one, and logs this once. It gives up a new
+ * answer or question. When all queues together are full, the largest queue gives up its oldest
+ * message. A substitute may use as much room once more.
  */
 struct bridge_row *import_turns_next(struct import_pool *pool, int64_t now_ms);
 
-/* ---- calls of tools under terms: the two doors that each goes through ---- */
+/* ---- tool calls under contract settings: admission and completion ---- */
 
-/** True when requests of that method are under terms: it is tools/call, and there are terms. */
+/** True when contract settings apply to the method: it is tools/call, and settings are given. */
 bool import_is_under_terms(const struct import *import, struct mcpx_slice method);
 
-/** Writes down a request that its session has not let in, if it was meant as a call. */
+/** Records a request refused by its session, if it was meant as a tool call. */
 void import_terms_note_broken(struct import *import, size_t topic,
                               const struct mcpx_event *event);
 
 /*
  * ---- one server at its topics: events of the sessions, lines and states of the child and the time
- * go in; what it wants done is added to the list that its pool hands out (pool.h).
+ * go in; its actions are added to the list of its pool (pool.h).
  */
 
 /** Makes a server of the pool, which waits for its process. */
 struct import *import_new(struct import_pool *pool, size_t number, struct bridge_who owner);
 
 /**
- * Frees it, once none of its actions waits; whoever waits is answered by nobody. NULL is allowed.
+ * Frees it, once none of its actions waits; waiting requesters get no answer. NULL is allowed.
  */
 void import_free(struct import *import);
 
@@ -326,13 +322,13 @@ void import_refused(struct import *import, const struct mcpx_event *event);
 /** A VIOLATION was told. */
 void import_violated(struct import *import, size_t topic, const struct mcpx_event *event);
 
-/** A participant left: it hears no updates, and answers no question. */
+/** A participant left: it gets no updates, and answers no question. */
 void import_left(struct import *import, struct bridge_who who);
 
-/** We are in that topic no longer: nobody there is answered. */
+/** We left that topic for good: its participants get no answers. */
 void import_topic_gone(struct import *import, size_t topic);
 
-/** What came of an action of this server. */
+/** An action of this server is done, with this outcome. */
 void import_done(struct import *import, const struct bridge_row *row,
                  const struct bridge_outcome *outcome);
 
@@ -363,13 +359,13 @@ void import_write(struct import *import, struct mcpx_text line, int64_t call);
 void import_request(struct import *import, enum import_purpose purpose, const char *method,
                     struct mcpx_slice params);
 
-/** Writes a request of our own about a resource, whose result is of no interest. */
+/** Writes a request of our own about a resource; its result is ignored. */
 void import_request_about(struct import *import, const char *method, struct mcpx_slice uri);
 
 /** Drops all requests of our own with that purpose. */
 void import_drop_own(struct import *import, enum import_purpose purpose);
 
-/** Tells the server that nobody waits for a call any more. */
+/** Tells the server that a call was cancelled. */
 void import_cancel(struct import *import, const struct bridge_call *call, const char *reason);
 
 /**
@@ -378,7 +374,7 @@ void import_cancel(struct import *import, const struct bridge_call *call, const 
  */
 void import_write_request(struct import *import, int64_t number, struct mcpx_slice payload);
 
-/** What we are to a server, as a pattern of mx_format for mcpx_version(). */
+/** Our client info, as a pattern of mx_format for mcpx_version(). */
 #define IMPORT_CLIENT_INFO "{\"name\":\"mcpx-bridge\",\"version\":%q}"
 
 /** A notification with one member of its params changed, and with "jsonrpc". */
@@ -389,12 +385,11 @@ struct mcpx_text import_with_param(const struct mcpx_rpc *rpc, const char *name,
 void import_take_request(struct import *import, size_t topic, const struct mcpx_event *event,
                          struct mcpx_now now);
 
-/** Goes on with all that wait and need not, in their order. */
+/** Forwards the waiting requests that need not wait any more, in their order. */
 void import_forward_waiting(struct import *import, struct mcpx_now now);
 
 /*
- * ---- what the files of an import want done and said: log lines, announcements,
- * notifications, and why there is no server.
+ * ---- actions of the files of an import: log lines, announcements, notifications, outages.
  */
 
 /** Logs a sentence, by a pattern of mx_format: cut at 500 bytes, control characters replaced. */
@@ -403,13 +398,13 @@ void import_forward_waiting(struct import *import, struct mcpx_now now);
 /** The function behind it, which takes the sentence. */
 void import_say_text(struct import *import, struct mcpx_text sentence);
 
-/** As much of what a server wrote as is said. */
+/** The first 200 bytes of a server's text, for log lines. */
 static inline struct mcpx_slice import_shown(struct mcpx_slice text)
 {
     return (struct mcpx_slice){text.text, text.len < 200 ? text.len : 200};
 }
 
-/** Says a sentence in every topic as chat, where we may; not for a server with an owner. */
+/** Sends a sentence as chat to every topic, where granted; not for a server with an owner. */
 void import_announce(struct import *import, const char *text);
 
 /** Sends a notification of the server to its owner, or to everybody in every topic. */
@@ -418,35 +413,35 @@ void import_tell(struct import *import, struct mcpx_slice notice);
 /** Sends a notification of the server to the addressees of the draft, in one topic. */
 void import_tell_topic(struct import *import, size_t topic, const struct mcpx_draft *draft);
 
-/** Wants that action; as bridge_output_add. Its server is filled in. */
+/** Adds an action, as bridge_output_add. Its server is filled in. */
 void import_want(struct import *import, struct bridge_row row);
 
 /** The same with a text that is taken; as bridge_output_put. */
 void import_want_text(struct import *import, struct bridge_row row, struct mcpx_text text);
 
-/** Wants a draft sent in a topic, whatever comes of it. */
+/** Sends a draft in a topic; its outcome is ignored. */
 void import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft);
 
 /** Sends a participant a message that is about an envelope. */
 void import_send_to(struct import *import, struct bridge_who who, const char *kind,
                     struct mcpx_slice about, struct mcpx_slice payload);
 
-/** Wants a request not to be answered (DROP), or no answer to one of ours (FORGET). */
+/** Drops a request without an answer (DROP), or ignores the answer to one of ours (FORGET). */
 void import_want_about(struct import *import, enum bridge_action_type type, size_t topic,
                        struct mcpx_slice envelope);
 
-/** This server will never work. One that is somebody's own says so, and is stopped. */
+/** This server will never work. A server with an owner logs this, and is stopped. */
 #define import_give_up(import, ...) import_give_up_for((import), mx_formatted(__VA_ARGS__))
 
 /** The function behind it, which takes the reason. */
 void import_give_up_for(struct import *import, struct mcpx_text why);
 
-/** The process of a server that is somebody's own is not wanted any more. */
+/** Stops the process of a server with an owner. */
 void import_stop(struct import *import);
 
 /**
- * Answers a participant's call with the server's answer, and drops it: with its own id, as terms
- * make it, and with the tools as they are shown.
+ * Answers a participant's call with the server's answer, and drops it: with its own id, as contract
+ * settings change it, and with the tools as they are shown.
  */
 void import_pass_answer(struct import *import, struct bridge_call *call,
                         const struct mcpx_rpc *rpc);
