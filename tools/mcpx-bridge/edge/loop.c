@@ -1,9 +1,9 @@
 /*
- * loop.c - what every verb on an event loop needs. Signals are taken by the loop, not by a handler
+ * loop.c - parts of every verb on an event loop. Signals are taken by the loop, not by a handler
  * with a flag, so that an ending runs where everything else runs. A token is asked for on a thread
- * of libuv, because nothing else may wait for a router, or a disk, that does not answer. When to
- * connect again is the client's to say: if its next attempt comes too early, that is one more
- * refusal, and asks again.
+ * of libuv, because nothing else may wait for a router, or a disk, that does not answer. The client
+ * decides when to reconnect. An attempt that comes too early is refused, and asks for a token
+ * again.
  */
 #include "tools/mcpx-bridge/edge/loop.h"
 
@@ -183,7 +183,7 @@ void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_ev
     renewal->busy = uv_queue_work(loop, &renewal->work, ask, on_asked) == 0;
 }
 
-/* ---- calls that are written down ---- */
+/* ---- call log ---- */
 
 static void say(void *user, const char *sentence)
 {

@@ -1,6 +1,6 @@
 /*
- * loop.h - what programs with an event loop share: the log, signals that end them, exit codes,
- * another token, and the files in which calls are written down.
+ * loop.h - parts shared by programs with an event loop: the log, ending signals, exit codes, token
+ * renewal, and the call log files.
  *
  * Another token is asked for when ours has expired or is refused. With --as from the router: in
  * development mode it does not know, after a restart, the tokens it gave before. With a token file
@@ -38,15 +38,16 @@ void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
 void loop_handles_close(struct loop_handles *handles);
 
 /**
- * From now on nobody waits for who reads standard error (complain_without_waiting); what is kept is
- * tried again in every turn. `round` keeps no loop alive, and is closed with the loop's handles.
+ * From now on writing to standard error never blocks (complain_without_waiting); unwritten lines
+ * are tried again in every iteration. `round` keeps no loop alive, and is closed with the loop's
+ * handles.
  */
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 
-/** May one more sentence of this sort be printed (bridge.h)? Else it is counted. */
+/** True when one more sentence of this sort may be printed (bridge.h). False counts it. */
 bool loop_may_log(struct mcpx_slice sentence);
 
-/** Does what a core wants of its session or the log: RESPOND, DROP, SEND, FORGET, LOG. */
+/** Does a core's actions on its session or the log: RESPOND, DROP, SEND, FORGET, LOG. */
 void loop_act(struct mcpx_client *client, const struct bridge_action *action,
               struct bridge_outcome *outcome);
 
@@ -84,8 +85,8 @@ int renewal_start(struct renewal *renewal, const struct mcpx_client_config *conf
 void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_event *event);
 
 /**
- * Opens the files in which calls are written down, for mx_log_files_close, NULL when terms (or
- * none) ask for none; and writes down what calls have left since the last time.
+ * Opens the call log files, for mx_log_files_close; NULL when contract settings name none. The
+ * other writes the records of calls since the last time.
  */
 struct mx_log_files *records_open(const struct bridge_terms *terms);
 void records_write(struct mx_log_files *files, struct mcpx_calls *calls);

@@ -1,6 +1,6 @@
 /*
  * address.c - two small, strict grammars. A part that is not understood is an error and is
- * never guessed. A URL library was refused, because only three fields are needed.
+ * never guessed. Rejected: a URL library, because only three fields are needed.
  */
 #include "tools/mcpx-bridge/guard/guard.h"
 

@@ -1,7 +1,7 @@
 /*
- * connection.c - bytes that are not understood end the connection: the guard must not pass what it
- * cannot read. Messages are passed on with their own bytes. Writing them anew with the library was
- * refused, because a change might alter their meaning.
+ * connection.c - unreadable bytes end the connection, because the guard must not pass them
+ * unchecked. Messages are passed on with their own bytes. Rejected: writing them anew with the
+ * library, because a change might alter their meaning.
  */
 #include "tools/mcpx-bridge/guard/guard.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Most bytes kept of messages that the agent sends too early; the largest buffer that is kept. */
+/* Byte limits: of messages that the agent sends too early, and of a buffer kept for reuse. */
 enum { EARLY_MAX = 65536, KEPT_MAX = 1 << 20 };
 
 struct guard_connection *guard_connection_new(const struct guard_connection_config *config)
@@ -313,7 +313,7 @@ static void read_answer(struct guard_connection *connection)
     mcpx_text_fini(&connection->head);
 }
 
-/* As many heads as have come. */
+/* Passes all complete heads. */
 static void read_answers(struct guard_connection *connection)
 {
     size_t before = 0;

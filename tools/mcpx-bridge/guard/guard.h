@@ -1,7 +1,7 @@
 /*
  * guard.h - one connection of the agent through the guard, without sockets: bytes from both sides
- * go in, bytes for both sides come out; and the judge, who decides whether a message from the topic
- * may reach an agent that checks nothing.
+ * go in, bytes for both sides come out; and the judge. It checks messages from the topic for an
+ * agent without checks of its own.
  */
 #ifndef MCPX_BRIDGE_GUARD_GUARD_H
 #define MCPX_BRIDGE_GUARD_GUARD_H
@@ -44,7 +44,7 @@ void guard_asked_free(struct guard_asked *asked);
 enum guard_verdict { GUARD_VERDICTS(GUARD_VERDICT_CONSTANT) GUARD_VERDICT_COUNT };
 #undef GUARD_VERDICT_CONSTANT
 
-/** What else is in the row of a verdict. */
+/** The other parts of a verdict's row. */
 extern const struct guard_verdict_row {
     const char *name;
     const char *text;
@@ -80,10 +80,9 @@ void guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text);
  *
  *   system/...     from `system:gateway`; to the agent, or for all where that is usual
  *   anything else  not from the agent; addressed to it or to everyone
- *   mcp/request    as its kind says; about a request of the agent (correlation_id): from somebody
- *                  who was asked
- *   mcp/response   the answer to an open request of the agent, from somebody who was asked, with
- *                  its METHOD, and its CONTEXT where there is one. The JSON-RPC id is not compared,
+ *   mcp/request    as its kind says; about a request of the agent (correlation_id): from an
+ *   addressee of it mcp/response   the answer to an open request of the agent, from an addressee of
+ *   it, with its METHOD, and its CONTEXT where there is one. The JSON-RPC id is not compared,
  *                  because existing agents answer with one of their own. Of one addressee only the
  *                  first passes
  *   mcp/proposal   as its kind says, without an id: existing agents execute what has method and id
@@ -193,7 +192,7 @@ struct guard_address {
 
 /**
  * Read ws://HOST[:PORT][/PATH], or the same with http, and HOST:PORT. Return NULL with `out`
- * filled, or a sentence that says what is wrong; wss and https are, because the guard must read the
+ * filled, or a sentence about the error. wss and https are errors, because the guard must read the
  * messages.
  */
 const char *guard_address_url(const char *url, struct guard_address *out);
@@ -202,8 +201,8 @@ const char *guard_address_listen(const char *text, struct guard_address *out);
 /* ---- log lines about messages that the guard has left out. ---- */
 
 /**
- * Appends one line, newline included, about a message left out. What the message says of itself
- * comes from its sender: for people it is quoted, cut and made visible, in JSON it is escaped.
+ * Appends one line, newline included, about a message left out. Texts of the message come from its
+ * sender: for people they are quoted, cut and made visible, in JSON they are escaped.
  *
  * json   one JSON object instead of a sentence: event "left_out", reason, text, and, when they
  *        are known, detail, from, kind, id

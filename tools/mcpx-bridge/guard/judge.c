@@ -3,8 +3,8 @@
  * not. Existing agents look only at a payload's method and id, so any participant that may send
  * something can make them do anything. A message is read once and goes through a list of
  * checks; the first check that fails gives the verdict. A message is never corrected, only left
- * out: a changed message would have no true sender. The session of the library was refused
- * here: it handles ids, replies and reconnecting, and these belong to the agent.
+ * out: a changed message would have no true sender. Rejected: the session of the library. It
+ * handles ids, replies and reconnecting, and these belong to the agent.
  */
 #include "tools/mcpx-bridge/guard/guard.h"
 
@@ -274,7 +274,7 @@ static enum guard_verdict judge_response(struct guard_judge *judge)
     return GUARD_PASS;
 }
 
-/* A kind that is no MCP message must not look like one to an agent that reads payloads only. */
+/* Payloads of other kinds must not look like MCP messages: existing agents read payloads only. */
 static enum guard_verdict judge_other(const struct guard_judge *judge)
 {
     static const char *const rpc_members[] = {"jsonrpc", "id", "method", "result", "error"};

@@ -1,10 +1,10 @@
 /*
- * ask.c - a server's question is put to whoever's call it works on. A pipe does not say
- * which call that is, so while several participants have one under way nobody is asked: guessing
- * was refused, because the newest caller could consent to what another has asked for. The question
- * goes out as the server wrote it and the answer comes back as the participant wrote it; the
- * session has made sure that it carries the same id. What files a server may touch (roots) is never
- * asked in the room: anybody could widen it.
+ * ask.c - a server's question goes to the participant whose call it works on. A pipe does not name
+ * that call, so the question is refused while several participants have one under way. Rejected:
+ * guessing, because the newest caller could approve another participant's call. The question goes
+ * out as the server wrote it and the answer comes back as the participant wrote it; the session has
+ * made sure that it carries the same id. Roots are never asked in the topic: any participant could
+ * widen them.
  */
 #include "tools/mcpx-bridge/import/state.h"
 
@@ -20,7 +20,7 @@ static void tell_server(struct import *import, struct mcpx_slice rpc_id, int cod
     import_write(import, line, 0);
 }
 
-/* Nobody answers that question. */
+/* Answers the question with an error, and drops it. */
 static void give_up(struct import *import, struct bridge_call *row, int code,
                     const char *message)
 {
@@ -28,7 +28,7 @@ static void give_up(struct import *import, struct bridge_call *row, int code,
     bridge_calls_drop(&import->asks, row);
 }
 
-/* One who never answers must not keep the others from being asked. */
+/* One silent participant must not block questions to the others. */
 static bool has_room(const struct bridge_calls *asks, struct bridge_who who)
 {
     const struct bridge_holder *holder = bridge_calls_holder(asks, who);
@@ -82,7 +82,7 @@ static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
                     "there are no roots here; the bridge's operator may state some (--root)");
 }
 
-/* Puts the question to whoever's call that is, under the next number of all servers. */
+/* Sends the question to the call's participant, under the next number of all servers. */
 static void put(struct import *import, struct bridge_call *call, const struct mcpx_rpc *rpc)
 {
     struct bridge_call question = {.number = ++import->pool->last_ask,
@@ -140,7 +140,7 @@ void import_asked(struct import *import, const void *tag, const struct bridge_ou
     give_up(import, row, BRIDGE_NO_METHOD, mcpx_strerror(err));
 }
 
-/* Tells the participant that its answer is not needed any more. */
+/* Tells the participant that the question was cancelled. */
 static void take_back(struct import *import, const struct bridge_call *row)
 {
     mx_scoped_text notice =

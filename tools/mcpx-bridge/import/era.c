@@ -5,9 +5,9 @@
  * speaks both to the old era.
  *
  * Some servers take any first message but initialize for the end of the conversation and exit, or
- * answer it and never recover. Whether that was the cause of an end, nobody can know, so the next
- * process is greeted the other way, in turns, until one becomes ready; then it stays so. A list of
- * known servers was refused: it would be out of date at once.
+ * answer it and never recover. The cause of an end is unknown, so the next process is greeted the
+ * other way, in turns, until one becomes ready; then it stays so. Rejected: a list of known
+ * servers, because it would be out of date at once.
  */
 #include "tools/mcpx-bridge/import/state.h"
 
@@ -93,7 +93,7 @@ void import_era_down(struct import *import)
     import->handshake_at = INT64_MAX;
 }
 
-/* After a restart nobody knows what the new process offers. */
+/* After a restart the new process may offer other lists. */
 static void announce_lists(struct import *import, struct mcpx_slice capabilities)
 {
     static const char *const lists[] = {"tools", "resources", "prompts"};
@@ -127,7 +127,7 @@ static void become_ready(struct import *import, struct mcpx_now now)
         import_announce(import, "the server is back");
         announce_lists(import, mcpx_json_get(greeting, "capabilities"));
     }
-    import_tools_ask(import, now); /* whoever need not wait goes on */
+    import_tools_ask(import, now); /* requests that need not wait go on */
     import_forward_waiting(import, now);
 }
 
@@ -229,7 +229,7 @@ static bool is_of_new_era(const struct mcpx_rpc *rpc)
     return is_error(rpc, "-32020") || is_error(rpc, "-32021");
 }
 
-/* A server of the new era that speaks another version: asked once more, in that one. */
+/* A server of the new era speaks another version: asks once more, in that version. */
 static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 {
     newest_version(import, rpc->error);

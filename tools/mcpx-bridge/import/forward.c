@@ -1,18 +1,17 @@
 /*
  * forward.c - requests of participants on their way to the server, and their ends. Some are
- * answered without it, some wait: until it is ready, or until its tools are known. A call of a tool
- * goes through the two doors of its terms, if there are any: what they say is decided in
- * lib/contract; here is told what became of a call, and the answer put into a message. One that
- * ends before it was given to the server goes through the first door on its way out, so that each
- * leaves a record.
+ * answered without it, some wait: until it is ready, or until its tools are known. Contract
+ * settings check a tool call at admission and completion: lib/contract decides; this file reports
+ * the call's end and writes the answer's message. A call that ends before it reached the server is
+ * admitted first, so that each call leaves a record.
  */
 #include "tools/mcpx-bridge/import/state.h"
 
 enum { WAIT_MS = 30000 }; /* how long a request waits for a server that is not ready */
 
-/* ---- the first door ---- */
+/* ---- admission ---- */
 
-/* What a message has around its result, besides its id. */
+/* The bytes of a message around its result, besides its id. */
 #define AROUND sizeof("{\"jsonrpc\":\"2.0\",\"id\":,\"result\":}")
 
 bool import_is_under_terms(const struct import *import, struct mcpx_slice method)
@@ -20,7 +19,7 @@ bool import_is_under_terms(const struct import *import, struct mcpx_slice method
     return bridge_doors_are_for(&import->pool->doors, method);
 }
 
-/** The caller, for the question whether an alias gives no more than its tool. */
+/** The caller, to check that an alias gives no more grants than its tool. */
 struct caller {
     const struct import *import;
     struct bridge_who who;
@@ -42,7 +41,7 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
     return may;
 }
 
-/* What the answer may have so that its message fits into an envelope. 0: not known. */
+/* Longest answer in bytes that fits into an envelope with its message. 0: not known. */
 static size_t answer_max(const struct import *import, const struct bridge_call *call)
 {
     size_t max = import->pool->topics[call->who.topic].message_max;
@@ -110,7 +109,7 @@ static bool has_the_only_tool(const struct import *import)
     return terms && mcpx_terms_has_handshake(terms->terms) && !import_has_tools(import);
 }
 
-/* Appends what a server says of itself, and that there are tools. */
+/* Appends the server's greeting, with the tools capability added. */
 static void add_with_tools(struct mcpx_text *out, struct mcpx_slice hello)
 {
     struct mcpx_slice own = mcpx_json_get(hello, "capabilities");
@@ -161,8 +160,8 @@ static void add_more(struct mcpx_text *out, const struct mcpx_text *data)
 }
 
 /*
- * An error of ours as an answer. `data` is a JSON object; NULL: none. Under terms a call that was
- * not admitted is so on its way out, and may have its answer by that.
+ * An error of ours as an answer. `data` is a JSON object; NULL: none. Under contract settings this
+ * first admits a call not admitted yet; a refusal there is its answer.
  */
 static struct mcpx_text refusal(struct import *import, struct bridge_call *call,
                                 enum mcpx_cause cause, const char *message,
@@ -189,7 +188,7 @@ static struct mcpx_text refusal(struct import *import, struct bridge_call *call,
     return out;
 }
 
-/* Nobody hears of the end of a call of our own. */
+/* Refuses a call; one of our own is only dropped. */
 static void refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message, const struct mcpx_text *data)
 {
@@ -304,7 +303,7 @@ static void forward(struct import *import, struct bridge_call *call, struct mcpx
     bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
 }
 
-/* Whether the server takes requests of that method now. Those of others wait. */
+/* True when the server takes requests of that method now. Other requests wait. */
 static bool takes(const struct import *import, struct mcpx_slice method)
 {
     return import_is_ready(import) &&
@@ -389,7 +388,7 @@ void import_turn_away(struct import *import, size_t topic, const struct mcpx_eve
 
 /* ---- an answer that the router does not take ---- */
 
-/* The error of what cannot be sent, in the words of the terms where there are some. */
+/* The error for an answer that cannot be sent, as contract settings make it, if any. */
 static struct mcpx_text error_of(struct import *import, const struct bridge_row *row,
                                  enum mcpx_cause cause, struct mcpx_slice message,
                                  const struct mcpx_text *data)

@@ -2,7 +2,7 @@
  * import.c - the topics' side: requests of participants go to the server under numbers of ours,
  * notifications are passed, dropped or translated. One server serves everybody in its topics and
  * is initialised once, because servers with a state (memory, browsers, databases) are mostly
- * imported to be shared; who wants them apart has a pool of them (pool.c).
+ * imported to be shared; a pool keeps them apart (pool.c).
  */
 #include "tools/mcpx-bridge/import/state.h"
 
@@ -65,7 +65,7 @@ void import_notified(struct import *import, const struct mcpx_event *event)
         import_say(import, "%s", "a tools/call without an id is dropped: it is no call");
         return;
     }
-    /* Progress is a matter of somebody's question; from others it is noise, or a lie. */
+    /* Progress belongs to a question of the server; other progress is noise, or false. */
     if (bridge_is(method, "notifications/progress") && !event->own.text)
         return;
     bridge_add_message(&line, event->rpc->text, (struct mcpx_slice){0}, NULL,
@@ -73,7 +73,7 @@ void import_notified(struct import *import, const struct mcpx_event *event)
     import_write(import, line, 0);
 }
 
-/* A request whose kind lies is not executed; who sent it to us alone learns why. */
+/* A request with a false kind is not executed; its sender gets an error if it addressed only us. */
 void import_violated(struct import *import, size_t topic, const struct mcpx_event *event)
 {
     const struct mcpx_envelope *envelope = event->envelope;

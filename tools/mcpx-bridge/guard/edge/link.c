@@ -1,9 +1,8 @@
 /*
  * link.c - two sockets and a connection between them. After every callback the function settle()
- * decides three things: what to write, which side to read, and whether the link is over. So no
- * callback needs to know what another one did. A side is not read while more than QUEUE_MAX
- * bytes wait for the other; without that bound an agent that hangs would fill the guard's
- * memory with the topic.
+ * decides three things: bytes to write, sides to read, and the end of the link. So no callback
+ * needs to know what another one did. A side is not read while more than QUEUE_MAX bytes wait for
+ * the other; else a hanging agent would fill the guard's memory with the topic.
  */
 #include "lib/edge/stream.h"
 #include "lib/edge/timer.h"

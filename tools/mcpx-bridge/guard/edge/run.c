@@ -2,8 +2,8 @@
  * run.c - the guard's loop: a listener, the agent's command with its signals, and the end of both.
  * When the guard dies, the agent's connections to the router break: an agent that goes on without a
  * guard would believe unchecked messages. A person may use the command on the terminal, so it keeps
- * the guard's standard input, output and error, its process group and its terminal. The child of
- * child.h was refused, because it has pipes and a session of its own.
+ * the guard's standard input, output and error, its process group and its terminal. Rejected: the
+ * child of child.h, because it has pipes and a session of its own.
  */
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
@@ -84,16 +84,14 @@ static int start_command(struct guard_server *server)
         stdio[i].data.fd = i;
     }
     server->process.data = server;
-    server->has_command =
-        true; /* its handle is to be closed, even if there is no such program */
+    server->has_command = true; /* its handle must be closed, even without such a program */
     return uv_spawn(&server->loop, &server->process, &options);
 }
 
 /*
  * The terminal sends SIGINT and SIGQUIT to the whole foreground group, so the command got them
- * already. Only a signal handler learns who sent a signal, and the loop's handler does not
- * tell: so ours runs before it. `sent` is set when a process has sent that signal since the
- * last check.
+ * already. Only a signal handler learns the sender of a signal, and the loop's handler hides it: so
+ * ours runs before it. `sent` is set when a process has sent that signal since the last check.
  */
 static volatile sig_atomic_t sent[SIGTERM + 1]; /* by number; none of ours is higher */
 static void (*pass_to_loop)(int);
@@ -167,7 +165,7 @@ static void on_connection(uv_stream_t *listener, int status)
                status < 0 ? uv_strerror(status) : "not enough descriptors");
 }
 
-/* The address for the agent: the one that was asked for, with the port that the system gave. */
+/* The agent's address: the requested host, with the port chosen by the system. */
 static int name_yourself(struct guard_server *server)
 {
     const char *host = server->listen.host;

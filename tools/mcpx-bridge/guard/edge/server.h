@@ -1,7 +1,7 @@
 /*
  * server.h - a running guard: the state that the parts of its loop share, its connections and its
  * output. A link is the sockets of a connection: the agent's connection and the connection to the
- * router that belongs to it. It writes what a guard_passage has to write, and reads no side faster
+ * router that belongs to it. It writes the output of a guard_connection, and reads no side faster
  * than the other side reads.
  */
 #ifndef MCPX_BRIDGE_GUARD_EDGE_SERVER_H
@@ -18,7 +18,7 @@ struct guard_link;
 
 /** A running guard. */
 struct guard_server {
-    /* what its command line says */
+    /* from its command line */
     struct guard_address router; /* where the router is */
     struct guard_address listen; /* where to listen; port 0 = any free one */
     bool json;                   /* log as JSON */

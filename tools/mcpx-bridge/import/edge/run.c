@@ -40,7 +40,7 @@ struct edge {
     struct mx_log_files *files;
     struct seat *seats;
     struct process *processes;
-    size_t open, running; /* seats that are not over, processes of which something is left */
+    size_t open, running; /* topics not over, processes not fully ended */
     bool ending;
     int status;
 };
@@ -62,7 +62,7 @@ static void check_over(struct edge *edge)
         uv_stop(&edge->loop);
 }
 
-/* Whatever ended it first decides the exit code. */
+/* The first cause of the ending decides the exit code. */
 static void end(struct edge *edge, int status)
 {
     if (edge->ending)
@@ -75,7 +75,7 @@ static void end(struct edge *edge, int status)
     check_over(edge);
 }
 
-/* ---- what the core wants done ---- */
+/* ---- actions of the core ---- */
 
 static void on_line(void *user, struct mcpx_slice line);
 static void on_overlong(void *user, struct mcpx_slice beginning);
@@ -136,7 +136,7 @@ static void act(struct edge *edge, const struct bridge_action *action,
     memory_checked(outcome->err);
 }
 
-/* A call is written down before its server hears of it. */
+/* A call is recorded before its server receives it. */
 static void act_on_all(struct edge *edge)
 {
     const struct bridge_action *action;
@@ -153,7 +153,7 @@ static void act_on_all(struct edge *edge)
 
 static void on_timer(uv_timer_t *timer);
 
-/* After every input: what is to be done, has the core given up, and when is it to be woken? */
+/* After every input: does all actions, checks for a failure, and sets the timer. */
 static void after_input(struct edge *edge)
 {
     int64_t now = mx_clock_now().mono_ms, deadline;
@@ -236,7 +236,7 @@ static bool may(const struct mcpx_session *session, struct mcpx_slice text)
            mcpx_session_may(session, &question);
 }
 
-/* Without these grants all works but nobody hears of it, which is hard to find out later. */
+/* Without these grants calls work, but some messages are silently missing: so this warns early. */
 static void warn_of_grants(const struct mcpx_session *session)
 {
     static const struct {
@@ -253,7 +253,7 @@ static void warn_of_grants(const struct mcpx_session *session)
                      rows[i].grant);
 }
 
-/* A welcome, the first or another: it says who we are, what we may, and what the router takes. */
+/* The first or a later welcome: it has our id, our grants and the router's limits. */
 static void on_welcome(struct seat *seat, const struct mcpx_event *event)
 {
     const struct mcpx_session *session = session_of(seat);
@@ -347,7 +347,7 @@ static int start(struct edge *edge)
                      mcpx_strerror(err));
 }
 
-/* ---- what the core asks ---- */
+/* ---- queries of the core ---- */
 
 static bool could(const void *user, size_t topic, struct mcpx_slice participant,
                   const struct mcpx_kind *kind)
