@@ -148,7 +148,7 @@ void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, b
 
 static const struct mcpx_slice replacement = {"\xef\xbf\xbd", 3}, mark = {"\xef\xbb\xbf", 3};
 
-/* Something is decided by the value of a member of this name: another one may have been meant. */
+/* The value of a member of this name is decisive: a repair might change its meaning. */
 static bool is_ambiguous(struct mcpx_slice name)
 {
     static const char *const names[] = {"id",  "jsonrpc",       "method",   "name",

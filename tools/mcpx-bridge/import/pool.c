@@ -1,18 +1,17 @@
 /*
- * pool.c - which server a message belongs to, and which servers there are. One is made when its
- * owner first asks for something, and ends when the owner has had nothing to do with it for a
- * while. Nobody's arrival ends the process of somebody who is there: where there is no room, one's
- * own idle ones give way, then those of who left, or the request is refused. A process that is
- * ending still counts, so the new one may have to wait.
+ * pool.c - finds the server of a message, and starts and stops servers. A server is made at its
+ * owner's first request, and ends after an idle time. A new participant never ends the process of a
+ * present one. At the limit the requester's own idle servers give way, then those of owners that
+ * left; else the request is refused. An ending process still counts, so a new one may wait for it.
  *
- * Lists are asked of server 0 alone. A process for everybody who looks was refused: rooms have
- * many who look and few who call.
+ * Lists are asked of server 0 alone. Rejected: a process for each participant that reads lists,
+ * because many participants read lists and few call.
  */
 #include "tools/mcpx-bridge/import/state.h"
 
 #include <stdlib.h>
 
-/* Of all processes, one part of so many may be one participant's. */
+/* One participant may have one in OF_ONE of all processes. */
 enum { OF_ONE = 4 };
 
 /* The usual settings. */
@@ -30,7 +29,7 @@ static int64_t or_else(int64_t value, int64_t usual)
     return value > 0 ? value : usual;
 }
 
-/* Settings with what is usual where nothing is said. */
+/* Settings with defaults for absent values. */
 static struct import_config whole(struct import_config config)
 {
     config.topics = config.topics ? config.topics : 1;
@@ -47,7 +46,7 @@ static struct import_config whole(struct import_config config)
 struct import_pool *import_pool_new(const struct import_config *config)
 {
     struct import_pool *pool = calloc(1, sizeof *pool);
-    struct mx_map_key key = {{0}}; /* of hash tables: random, and told to nobody */
+    struct mx_map_key key = {{0}}; /* of hash tables: random and secret */
 
     pool->config = whole(*config);
     pool->doors = (struct bridge_doors){config->terms, config->view.user, config->view.now,
@@ -147,7 +146,7 @@ static bool is_of(const struct import *server, struct mcpx_slice identity)
     return mcpx_slice_equal(mcpx_identity_of(server->owner.id), identity);
 }
 
-/* Servers that are not ending: of an identity, whatever the topic; `identity` absent: of all. */
+/* Counts the servers not ending of an identity in all topics; `identity` absent: of all. */
 static size_t count_servers(const struct import_pool *pool, struct mcpx_slice identity)
 {
     size_t count = 0;
@@ -158,7 +157,7 @@ static size_t count_servers(const struct import_pool *pool, struct mcpx_slice id
     return count;
 }
 
-/* The one of these that has been idle longest; absent: of those whose owners have left. */
+/* The longest idle server of an identity; absent: of all owners that left. */
 static struct import *longest_idle(const struct import_pool *pool, struct mcpx_slice identity)
 {
     struct import *longest = NULL;
@@ -204,7 +203,7 @@ static size_t make_server(struct import_pool *pool, struct bridge_who who, const
 
 /* ---- events ---- */
 
-/* What is the same for everybody: the greeting, and lists. */
+/* True for requests with the same answer for all: the greeting and lists. */
 static bool is_shared(struct mcpx_slice method)
 {
     static const char *const methods[] = {
@@ -238,7 +237,7 @@ static void on_request(struct import_pool *pool, size_t topic, const struct mcpx
     start_waiting(pool);
 }
 
-/* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */
+/* Only the requester may cancel; the envelope's correlation and the JSON-RPC id both count. */
 static struct bridge_call *call_of(const struct import *import, size_t topic,
                                    const struct mcpx_event *event)
 {
@@ -275,7 +274,7 @@ static void on_notification(const struct import_pool *pool, size_t topic,
         import_cancelled(pool->servers[at], call, event->rpc);
 }
 
-/* The server that asked a question; what is nobody's is told to server 0. */
+/* The server that asked a question; server 0 when none did. */
 static struct import *asker_of(const struct import_pool *pool, const void *tag)
 {
     size_t at = pool->size;
@@ -369,7 +368,7 @@ void import_pool_tick(struct import_pool *pool, struct mcpx_now now)
     start_waiting(pool);
 }
 
-/* A process that waits for another's end is started by the next tick, not inside that end. */
+/* The next tick starts a process that waits for another's end. */
 int64_t import_pool_deadline(const struct import_pool *pool)
 {
     int64_t first = INT64_MAX;
@@ -390,9 +389,9 @@ int64_t import_pool_deadline(const struct import_pool *pool)
     return first;
 }
 
-/* ---- what is wanted ---- */
+/* ---- actions ---- */
 
-/* Nothing more is wanted for now: which servers are of no use any more, and which are in use? */
+/* Without further actions: frees the servers that ended, and starts or stops idle times. */
 static void look_after_servers(struct import_pool *pool, struct mcpx_now now)
 {
     for (size_t i = 1; i < pool->size; i++) {
@@ -422,7 +421,7 @@ const struct bridge_action *import_pool_next(struct import_pool *pool, struct mc
     return pool->row ? &pool->row->action : NULL;
 }
 
-/* The server that wanted a message may be gone before it was its turn. */
+/* The server of a message may be gone before the message's turn. */
 void import_pool_done(struct import_pool *pool, const struct bridge_outcome *outcome,
                       struct mcpx_now now)
 {

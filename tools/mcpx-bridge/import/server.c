@@ -1,10 +1,10 @@
 /*
- * server.c - the server's side: its answers find their requester, its notifications their
- * readers, its questions somebody to ask; and its death is told to all who wait.
+ * server.c - the server's side: its answers go to their requesters, its notifications to their
+ * receivers, its questions to a participant. Its end is reported to all waiting requesters.
  */
 #include "tools/mcpx-bridge/import/state.h"
 
-/* What makes it unfit to be passed on; NULL when nothing does. */
+/* The reason not to pass it on; NULL when there is none. */
 static const char *fault_of_answer(const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice code = mcpx_json_get(rpc->error, "code");
@@ -49,7 +49,7 @@ static struct bridge_call *call_of(const struct import *import, struct mcpx_slic
     return bridge_number(number, &read) ? bridge_calls_find(&import->calls, read) : NULL;
 }
 
-/* An answer whose id is not known; one that waits alone is the one meant. */
+/* An answer with an unknown id belongs to the only open call, if there is one. */
 static struct bridge_call *sole_call(const struct bridge_calls *calls)
 {
     struct bridge_call *sole = NULL;
@@ -125,7 +125,7 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_tools_ask(import, now);
 }
 
-/* What is no message may still show whose answer it was meant to be. */
+/* An invalid message may still show the id of its call. */
 static void on_malformed(struct import *import, struct mcpx_slice value, const char *reason)
 {
     struct bridge_call *call = call_of(import, mcpx_json_get(value, "id"));
@@ -237,7 +237,7 @@ void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice
     }
 }
 
-/* Fails the requests that the server had; those that wait for it go on waiting if it comes back. */
+/* Fails the requests sent to the server. Unsent ones go on waiting if it restarts. */
 static void answer_all(struct import *import)
 {
     for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
@@ -247,7 +247,7 @@ static void answer_all(struct import *import)
     }
 }
 
-/* What is next, for the log. */
+/* The next step, for the log. */
 static const char *next_step(const struct import *import)
 {
     if (import->over)
@@ -310,7 +310,7 @@ void import_state(struct import *import, const struct mcpx_child_report *report,
         import_era_start(import, now);
 }
 
-/* A request the server does not answer: the requester hears of it, the server that it may stop. */
+/* A request the server does not answer: the requester gets an error, the server a cancellation. */
 static void give_up_waiting(struct import *import, struct bridge_call *call)
 {
     if (!call->written) {
@@ -321,7 +321,7 @@ static void give_up_waiting(struct import *import, struct bridge_call *call)
     import_refuse(import, call, MCPX_CAUSE_TIMEOUT, "the server did not answer in time");
 }
 
-/* Somebody is asked about this call. */
+/* True while a question about this call is open. */
 static bool is_asking(const struct import *import, const struct bridge_call *call)
 {
     const struct bridge_call *row = import->asks.first;

@@ -1,7 +1,6 @@
 /*
  * subs.c - an array in the order of URIs, in which all subscriptions of a resource stand together.
- * A participant may have thousands, and who leaves ends all of them at once: so no step may look
- * through all of them for each.
+ * A leaving participant may end thousands at once, so no step may search the whole array for each.
  */
 #include "tools/mcpx-bridge/import/state.h"
 
@@ -92,7 +91,7 @@ static void drop(struct import_subs *subs, struct mcpx_slice uri, struct bridge_
     memmove(&subs->rows[at], &subs->rows[at + 1], (subs->count - at) * sizeof *subs->rows);
 }
 
-/* Somebody other than that participant has subscribed. */
+/* True when another participant has subscribed, too. */
 static bool have_others(const struct import_subs *subs, struct mcpx_slice uri,
                         struct bridge_who who)
 {
@@ -187,7 +186,7 @@ static size_t find_readers(const struct import_subs *subs, struct mcpx_slice uri
     return count;
 }
 
-/* To everybody when an envelope cannot name that many. */
+/* To the whole topic when an envelope cannot name that many. */
 void import_subs_updated(struct import *import, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice readers[MCPX_TO_MAX];

@@ -1,15 +1,15 @@
 /*
- * tell.c - what an import says: to its server, line by line under numbers of ours, because every
+ * tell.c - messages of an import: to its server, line by line under numbers of ours, because every
  * participant counts its requests and progress tokens from 0 for itself, and everything else keeps
  * its bytes (a JSON library would round numbers and drop duplicates); to the log; to the topics,
- * besides answers. What one participant's own server says is that participant's alone; its lists
- * are not told of, because everybody sees those of the shared one.
+ * besides answers. A participant's own server sends to its owner only. Its list changes are not
+ * passed on, because all participants see the lists of server 0.
  */
 #include "tools/mcpx-bridge/import/state.h"
 
 enum { SAID_MAX = 500 }; /* longest sentence that is logged, in bytes */
 
-/* ---- wishes ---- */
+/* ---- actions ---- */
 
 void import_want(struct import *import, struct bridge_row row)
 {
@@ -119,7 +119,7 @@ void import_tell(struct import *import, struct mcpx_slice notice)
         import_tell_topic(import, topic, &draft);
 }
 
-/* ---- why there is no server ---- */
+/* ---- outages ---- */
 
 void import_give_up_for(struct import *import, struct mcpx_text why)
 {

@@ -1,7 +1,7 @@
 /*
- * tools.c - asking a server for its tools. It is bounded in pages, bytes and time, because nothing
- * is called while it lasts; and in how often it is done, because a server that says with each list
- * that it has changed would be asked for ever.
+ * tools.c - asking a server for its tools. Pages, bytes and time are limited, because calls wait
+ * for the list. The rate is limited, because a server may report a change with each list without
+ * end.
  */
 #include "tools/mcpx-bridge/import/state.h"
 
@@ -16,7 +16,7 @@ enum {
 /* Lists are read at once, four of them; then there is one in a second. */
 static const struct mx_rate reads = {60, 4};
 
-/* So many lists in a row do calls wait for when each has changed by the time it is there. */
+/* Calls wait for at most this many lists in a row that change while they are read. */
 enum { PATIENCE = 3 };
 
 static struct mcpx_tools *new_tools(const struct import *import)
@@ -25,7 +25,7 @@ static struct mcpx_tools *new_tools(const struct import *import)
                           mcpx_identity_of(import->owner.id));
 }
 
-/* Aliases of nothing and the like: told once, by the server that serves everybody. */
+/* Logs doubts, such as aliases of unknown tools, once, for server 0 only. */
 static void tell_doubts(struct import *import)
 {
     struct mcpx_text doubts = {0};

@@ -1,11 +1,11 @@
 /*
- * turns.c - why messages do not go to the session as they come: the session has one queue and the
- * router one rate for all that we send, so whoever causes many or long messages would make
- * everybody else wait. A session is given a little at a time, from each receiver's queue in turn.
- * Turns inside the session were refused: an application's messages keep their order there.
+ * turns.c - a queue for each receiver before the session. The session has one queue and the router
+ * one rate for us, so many or long messages to one receiver would delay all others. A session gets
+ * a little at a time, from each receiver's queue in turn. Rejected: turns inside the session,
+ * because an application's messages keep their order there.
  *
- * What has receivers look again has a line of its own, in which the same stands once: behind ten
- * thousand lines of a log it would come minutes late, and lost it would never come.
+ * Notifications of changes have a queue of their own, without duplicates: behind ten thousand log
+ * lines they would arrive minutes late, and a lost one would never arrive.
  */
 #include "tools/mcpx-bridge/import/state.h"
 
@@ -26,7 +26,7 @@ enum {
     LONG = 65536,
     ROW = 512,
     AT_ONCE = 16,
-    AGAIN_LOOKS = 256 /* so many of the line are looked at for the same */
+    AGAIN_LOOKS = 256 /* rows compared with a new one */
 };
 
 static const struct bridge_row line = {.action.type = BRIDGE_LOG};
@@ -35,7 +35,7 @@ static const struct bridge_row line = {.action.type = BRIDGE_LOG};
 static const uint64_t rate_max = (uint64_t)1 << 35;
 
 /**
- * What waits for one receiver. Since it waits: `dropped` notifications, and its longest message.
+ * The queue of one receiver. Since it exists: `dropped` notifications, and its longest message.
  */
 struct import_turn {
     struct import_turn *next;
@@ -127,7 +127,8 @@ static bool is_full(const struct import_topic *topic, struct mcpx_slice receiver
     return mx_holders_held(&topic->held, receiver) >= topic->held.cap * (uint64_t)caps;
 }
 
-/* Makes room for a notification. False when it is dropped itself: an answer is first in line. */
+/* Makes room for a notification. False when it must be dropped itself: an answer is first in the
+ * queue. */
 static bool make_room(struct import_topic *topic, struct import_turn *turn,
                       struct bridge_output *output)
 {
@@ -141,7 +142,7 @@ static bool make_room(struct import_topic *topic, struct import_turn *turn,
     return !is_full(topic, turn->receiver, 1);
 }
 
-/* Does the same wait already? Of a notification to others that is another one. */
+/* True when the same notification to the same receivers waits already. */
 static bool waits_already(const struct import_turn *turn, const struct bridge_row *row)
 {
     const struct mcpx_draft *draft = &row->action.draft;
@@ -162,7 +163,7 @@ static bool waits_already(const struct import_turn *turn, const struct bridge_ro
     return false;
 }
 
-/* Puts a message in line. Returns one that is given up, or NULL. */
+/* Adds a message to its queue. Returns a message given up, or NULL. */
 static struct bridge_row *add(struct import_topic *topic, struct bridge_row *row,
                               struct bridge_output *output)
 {
@@ -185,7 +186,7 @@ static struct bridge_row *add(struct import_topic *topic, struct bridge_row *row
     if (size_of(row) > turn->longest)
         turn->longest = size_of(row);
     if (topic->held.held <= topic->held.total || topic->held.held == size_of(row))
-        return NULL; /* one that waits alone is sent, however long it is */
+        return NULL; /* a single message is sent, however long it is */
     turn = find(topic, mx_holders_largest(&topic->held));
     row = take_first(topic, turn);
     release(topic, turn, output);
@@ -195,9 +196,8 @@ static struct bridge_row *add(struct import_topic *topic, struct bridge_row *row
 /* ---- turns ---- */
 
 /*
- * Spends what the first message costs, a full bucket at most. Beyond its share a receiver gets only
- * what leaves as much as a share at once: so that a newcomer is sent at once what is for it. False:
- * that is not there yet.
+ * Spends what the first message costs, a full bucket at most. Beyond its quota a receiver gets only
+ * tokens that leave a full quota's burst for a newcomer. False: not enough tokens yet.
  */
 static bool spend(struct import_topic *topic, const struct import_turn *turn, int64_t now_ms)
 {
