@@ -84,7 +84,8 @@ static int start_command(struct guard_server *server)
         stdio[i].data.fd = i;
     }
     server->process.data = server;
-    server->has_command = true; /* its handle must be closed, even without such a program */
+    server->has_command =
+        true; /* its handle must be closed, also when this program does not exist */
     return uv_spawn(&server->loop, &server->process, &options);
 }
 
