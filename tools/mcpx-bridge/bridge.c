@@ -166,8 +166,8 @@ static bool is_mended(struct mcpx_slice string)
 }
 
 /*
- * In a well-formed text: did a name, or a value that something is decided by, lose bytes? How a
- * server calls itself is for people.
+ * True when a well-formed text lost bytes of a name or of a decisive value. The name by which a
+ * server calls itself is only shown.
  */
 static bool has_lost(struct mcpx_slice text)
 {
@@ -220,8 +220,8 @@ bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out)
 
 /*
  * Lines of one sort are held to a rate, so that a flood of one hides no line of another. The sort
- * is how a line begins: a sentence of ours, before the texts of others in it. A sender that varies
- * that beginning meets the rate of all lines.
+ * is how a line begins: a sentence of ours, before the texts of others in it. Varied beginnings
+ * meet the rate of all lines.
  */
 
 enum { BEGINNING = 32 };

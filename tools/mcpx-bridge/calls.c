@@ -1,7 +1,7 @@
 /*
  * calls.c - a list in the order of coming, and a table by number. A draft's tag is the number, not
  * the address: an answer may still be on its way through the session when its call is given up, and
- * a number that is not found is harmless where an address would not be.
+ * an unknown number is harmless where an address would not be.
  */
 #include "tools/mcpx-bridge/calls.h"
 

@@ -3,8 +3,8 @@
  * renewal, and the call log files.
  *
  * Another token is asked for when ours has expired or is refused. With --as from the router: in
- * development mode it does not know, after a restart, the tokens it gave before. With a token file
- * from there: who issues tokens replaces it in time.
+ * development mode it does not know, after a restart, the tokens it gave before. With a token file,
+ * from the file: the issuer replaces it in time.
  */
 #ifndef MCPX_BRIDGE_EDGE_LOOP_H
 #define MCPX_BRIDGE_EDGE_LOOP_H
@@ -38,9 +38,8 @@ void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
 void loop_handles_close(struct loop_handles *handles);
 
 /**
- * From now on writing to standard error never blocks (complain_without_waiting); unwritten lines
- * are tried again in every iteration. `round` keeps no loop alive, and is closed with the loop's
- * handles.
+ * From now on writing to standard error never blocks (complain_without_waiting). `round` retries
+ * kept lines in each iteration, keeps no loop alive, and is closed with the loop's handles.
  */
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 

@@ -51,8 +51,8 @@ static size_t answer_max(const struct import *import, const struct bridge_call *
 }
 
 /*
- * `payload` is the request as it came; `fault` says why it is none, NULL: it is one. The first call
- * of all servers comes when we know who we are.
+ * `payload` is the request as it came; `fault` is its error, NULL: it is valid. At the first call
+ * of all servers our id is already known.
  */
 static void admit(struct import *import, const struct bridge_call *call,
                   struct mcpx_slice payload, const struct mcpx_fault *fault,
@@ -101,7 +101,7 @@ void import_terms_note_broken(struct import *import, size_t topic,
 
 /* ---- what is shown of the tools ---- */
 
-/* The handshake is a tool, also where the server has none. */
+/* The handshake is listed as a tool, also when the server has no tools. */
 static bool has_the_only_tool(const struct import *import)
 {
     const struct bridge_terms *terms = import->pool->doors.terms;
@@ -120,7 +120,7 @@ static void add_with_tools(struct mcpx_text *out, struct mcpx_slice hello)
     bridge_add_with(out, hello, "capabilities", &capabilities);
 }
 
-/* A result as it is shown; nothing when that is as it came. */
+/* Appends a result as it is shown; nothing when it is unchanged. */
 static void add_shown(const struct import *import, struct mcpx_slice method,
                       struct mcpx_slice result, struct mcpx_text *out)
 {
@@ -320,8 +320,8 @@ void import_forward_waiting(struct import *import, struct mcpx_now now)
 }
 
 /*
- * Why the params of a request cannot be rewritten; NULL when they can. The request was read by
- * mcpx_rpc_read, so nothing in them means two things.
+ * Returns an error when the params of a request cannot be rewritten; else NULL. The request was
+ * read by mcpx_rpc_read, so nothing in them means two things.
  */
 static const char *params_fault(struct mcpx_slice params)
 {

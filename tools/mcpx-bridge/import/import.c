@@ -54,13 +54,13 @@ void import_notified(struct import *import, const struct mcpx_event *event)
     struct mcpx_slice method = event->rpc->method;
     struct mcpx_text line = {0};
 
-    /* Not a guest's business: the greeting is ours, and roots are the operator's to state. */
+    /* Not for participants: the bridge greets, and the operator sets the roots. */
     if (bridge_is(method, "notifications/initialized") ||
         bridge_is(method, "notifications/roots/list_changed"))
         return;
     if (!import_is_ready(import))
         return;
-    /* It could not be answered when it is judged; and a server might run it all the same. */
+    /* It could not be answered when it is checked, and a server might still run it. */
     if (import_is_under_terms(import, method)) {
         import_say(import, "%s", "a tools/call without an id is dropped: it is no call");
         return;

@@ -74,7 +74,7 @@ void import_ask_answered(struct import *import, void *tag, const struct mcpx_rpc
 /** The question with that tag will get no answer. */
 void import_ask_failed(struct import *import, void *tag, int code, const char *message);
 
-/** The asked participant left (all of a topic, when `id` is absent): it will not answer. */
+/** The asked participant left (all of a topic when `id` is absent): it will not answer. */
 void import_ask_left(struct import *import, struct bridge_who who);
 
 /** The server takes a question back, if the notification names one. */

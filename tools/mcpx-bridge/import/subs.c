@@ -36,7 +36,7 @@ static bool is_of(const struct import_subs *subs, size_t at, struct mcpx_slice u
     return at < subs->count && mcpx_slice_equal(subs->rows[at]->uri, uri);
 }
 
-/* Its place, and that behind the last one of the resource when there is none: false. */
+/* Finds a subscription. False: none; the place is then behind the last one of the resource. */
 static bool find(const struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who,
                  size_t *at)
 {

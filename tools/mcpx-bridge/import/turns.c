@@ -31,7 +31,7 @@ enum {
 
 static const struct bridge_row line = {.action.type = BRIDGE_LOG};
 
-/* The most that a rate can be (bucket.h). */
+/* Largest rate (bucket.h). */
 static const uint64_t rate_max = (uint64_t)1 << 35;
 
 /**
@@ -237,7 +237,7 @@ static struct bridge_row *take(struct import_pool *pool, size_t number, int64_t 
                          !spend(topic, turn, now_ms)))
             continue;
         row = take_first(topic, turn);
-        row->is_given_up = hurries && is_notice(row); /* answers are waited for */
+        row->is_given_up = hurries && is_notice(row); /* requesters need answers */
         topic->last = turn;
         release(topic, turn, &pool->output);
         return row;

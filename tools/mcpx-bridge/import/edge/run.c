@@ -81,7 +81,7 @@ static void on_line(void *user, struct mcpx_slice line);
 static void on_overlong(void *user, struct mcpx_slice beginning);
 static void on_state(void *user, const struct mcpx_child_report *report);
 
-/* Its standard error is preceded by the server's name, and by whom it is for, if not everybody. */
+/* Lines of its standard error begin with the server's name, and with its owner, if it has one. */
 static enum mcpx_err start_process(struct edge *edge, size_t server, struct mcpx_slice owner)
 {
     struct process *process = &edge->processes[server];
@@ -89,7 +89,7 @@ static enum mcpx_err start_process(struct edge *edge, size_t server, struct mcpx
     mx_scoped_text name = {0};
     struct mcpx_child_config config = {.argv = edge->job->argv,
                                        .line_max = edge->job->line_max,
-                                       .restart = true, /* the core says when not */
+                                       .restart = true, /* the core may stop it */
                                        .loop = &edge->loop,
                                        .on_line = on_line,
                                        .on_overlong = on_overlong,
