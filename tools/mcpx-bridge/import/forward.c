@@ -101,7 +101,7 @@ void import_terms_note_broken(struct import *import, size_t topic,
 
 /* ---- what is shown of the tools ---- */
 
-/* The handshake is listed as a tool, also when the server has no tools. */
+/* True when the handshake is the only tool, because the server has none. */
 static bool has_the_only_tool(const struct import *import)
 {
     const struct bridge_terms *terms = import->pool->doors.terms;
