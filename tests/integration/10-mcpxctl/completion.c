@@ -14,8 +14,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
-
 /*
  * What a shell runs to print its offers for the line in $L, one per line, as typed but for quoting.
  * bash and zsh run the function as at a key press, with bash's words cut as bash does it.

@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
-
 static char folder[] = "/tmp/mcpxctl-context-XXXXXX";
 
 /* No variable but $U, the router's address, says where to connect. */

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
-
 TestSuite(status, .init = stage_set_up, .fini = stage_tear_down);
 
 Test(status, tells_how_the_router_is_and_who_is_there)
