@@ -7,6 +7,7 @@
 
 #include "router/api/http_api.h"
 #include "router/http/http_reply.h"
+#include "router/policy/grants/changes.h"
 #include "router/policy/grants/grant_list.h"
 
 /**

@@ -1,5 +1,5 @@
 /*
- * api_change.c - POST and DELETE below /admin/participants/{id}: reads an order, has it decided
+ * api_change.c - POST and DELETE below /admin/participants/{id}: reads a plan, has it decided
  * (router/policy/identity/change_plans.h), answers, and tells log and audit. A preview ends before
  * it is in force.
  */
@@ -130,16 +130,16 @@ static void add_warning(const char *what, struct mcpx_slice pattern, struct mcpx
 }
 
 static enum mcpx_err write_outcome(const struct change_request *wish,
-                                   const struct change_result *outcome, struct mcpx_text *out)
+                                   const struct change_result *result, struct mcpx_text *out)
 {
     const struct change_act *act = &wish->act;
-    const struct mcpx_capset *set = outcome->after->capset;
+    const struct mcpx_capset *set = result->after->capset;
     enum mcpx_err err;
 
     mx_format(out, "{\"participantId\":%q,\"topic\":%q", act->identity, act->topic);
-    err = add_capabilities(out, "oldCapabilities", outcome->before, act->wall_ms);
+    err = add_capabilities(out, "oldCapabilities", result->before, act->wall_ms);
     if (!err)
-        err = add_capabilities(out, "newCapabilities", outcome->after, act->wall_ms);
+        err = add_capabilities(out, "newCapabilities", result->after, act->wall_ms);
     mcpx_json_add_member(out, "modifiedBy", act->by);
     api_write_time(out, "modifiedAt", act->wall_ms);
     mx_json_begin_array(out, "denied");
@@ -152,8 +152,8 @@ static enum mcpx_err write_outcome(const struct change_request *wish,
     for (size_t i = 0; i < wish->remove.deny_count; i++)
         add_warning("denial", wish->remove.deny[i], out);
     mx_json_end_array(out);
-    api_write_changes(outcome->draft, act->wall_ms, out);
-    mx_json_add_bool(out, "known", outcome->known);
+    api_write_changes(result->draft, act->wall_ms, out);
+    mx_json_add_bool(out, "known", result->known);
     mx_json_add_bool(out, "dryRun", wish->preview);
     return err;
 }
@@ -232,26 +232,26 @@ static void change(const struct api_call *call, const struct change_request *wis
                    const struct grant *own, struct http_reply *reply)
 {
     const struct realm realm = api_realm(call->api);
-    const struct change_plan order = {.act = wish->act,
-                                      .add = wish->add.grants,
-                                      .add_count = wish->add.count,
-                                      .remove = wish->remove.deny,
-                                      .remove_count = wish->remove.deny_count,
-                                      .until_ms = wish->until_ms,
-                                      .longest_ms = call->api->config->grant_max_ms,
-                                      .giver = own->capset};
-    struct change_result outcome = {.before = NULL};
+    const struct change_plan plan = {.act = wish->act,
+                                     .add = wish->add.grants,
+                                     .add_count = wish->add.count,
+                                     .remove = wish->remove.deny,
+                                     .remove_count = wish->remove.deny_count,
+                                     .until_ms = wish->until_ms,
+                                     .longest_ms = call->api->config->grant_max_ms,
+                                     .giver = own->capset};
+    struct change_result result = {.before = NULL};
     mx_scoped_text why = {0};
-    enum mcpx_err err = change_plans_decide(&realm, &order, &outcome, &why);
+    enum mcpx_err err = change_plans_decide(&realm, &plan, &result, &why);
 
     if (!err)
-        err = write_outcome(wish, &outcome, &reply->body);
+        err = write_outcome(wish, &result, &reply->body);
     if (!err && !wish->preview)
-        err = commit(call, wish, outcome.draft, &reply->body);
+        err = commit(call, wish, result.draft, &reply->body);
     mx_json_end_object(&reply->body);
     if (err)
         http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);
-    change_result_fini(&outcome);
+    change_result_fini(&result);
 }
 
 void api_change(const struct api_call *call, struct http_reply *reply)
@@ -334,7 +334,7 @@ static bool keep_out(struct kick *kick, struct http_reply *reply)
 {
     struct changes *changes = kick->call->api->changes;
     int64_t wall_ms = kick->act.wall_ms;
-    const struct change_plan order = {
+    const struct change_plan plan = {
         .act = kick->act, .bars = true, .until_ms = wall_ms + (int64_t)kick->for_s * 1000};
     struct changed *draft = NULL;
     mx_scoped_text why = {0};
@@ -342,7 +342,7 @@ static bool keep_out(struct kick *kick, struct http_reply *reply)
 
     if (!kick->has_for)
         return true;
-    err = changes_draft(changes, &order, &why, &draft);
+    err = change_plans_draft(changes, &plan, &why, &draft);
     if (!err) {
         kick->until_ms = changed_barred_until(draft, wall_ms);
         err = kick->preview ? MCPX_OK : changes_commit(changes, draft);

@@ -6,6 +6,7 @@
 #include "router/policy/grants/changes.h"
 
 #include "lib/base/rows.h"
+#include "lib/json/json_write.h"
 
 #include <stdlib.h>
 
@@ -134,6 +135,57 @@ struct changed *changes_find(const struct changes *changes, struct mcpx_slice id
     size_t index = changes ? find_index(changes, identity, topic) : 0;
 
     return changes && index < changes->count ? changes->all[index] : NULL;
+}
+
+/* ---- bounds ---- */
+
+static uint64_t amount_of(const struct changed *changed, struct mcpx_slice by)
+{
+    uint64_t amount = 0;
+
+    for (size_t i = 0; changed && i < changed->count; i++)
+        if (mcpx_slice_equal(changed->list[i].by, by))
+            amount += changed->list[i].amount;
+    return amount;
+}
+
+/* Bound of one participant: its set, which is bounded, must have room for denials. */
+static bool fits_one(const struct changed *draft, enum change_sort sort)
+{
+    size_t count = 0, text = 0;
+
+    for (size_t i = 0; i < draft->count; i++)
+        if (draft->list[i].sort == sort) {
+            count++;
+            text += draft->list[i].grant.pattern.len;
+        }
+    return count <= CHANGES_EACH && text <= CHANGES_EACH_TEXT;
+}
+
+enum mcpx_err changes_check_room(const struct changes *changes, const struct changed *draft,
+                                 struct mcpx_slice by, struct mcpx_text *why)
+{
+    const struct changed *before = changes_find(changes, draft->identity, draft->topic);
+    uint64_t had = amount_of(before, by), has = amount_of(draft, by);
+    enum mx_sharing sharing =
+        has > had ? mx_holders_ask(&changes->makers, by, has - had) : MX_SHARING_FITS;
+    bool grants = fits_one(draft, CHANGE_GRANT);
+
+    if (!grants || !fits_one(draft, CHANGE_DENIAL)) {
+        mx_format(why, "for '%s' in '%s' %s %s with %s bytes of patterns may be kept",
+                  draft->identity, draft->topic, CHANGES_EACH, grants ? "removals" : "grants",
+                  CHANGES_EACH_TEXT);
+        return MCPX_ESHARE;
+    }
+    if (sharing == MX_SHARING_FITS)
+        return MCPX_OK;
+    mx_format(why,
+              sharing == MX_SHARING_OVER_CAP
+                  ? "you may have made %s changes that are kept, one for each KiB; "
+                  : "%s changes of all administrators are kept, one for each KiB; ",
+              sharing == MX_SHARING_OVER_CAP ? CHANGES_OWN : CHANGES_MAX);
+    mcpx_text_puts(why, "there is room when some have ended or were taken back");
+    return sharing == MX_SHARING_OVER_CAP ? MCPX_ESHARE : MCPX_EFULL;
 }
 
 /* ---- made active ---- */

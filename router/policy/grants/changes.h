@@ -66,7 +66,7 @@ struct changed {
 };
 
 /**
- * All changes. Only changes*.c write it, except the figures.
+ * All changes. Only changes.c writes it, except the figures.
  *
  * all, count     the changes by participant and topic, in no order; `room` for so many
  */
@@ -131,48 +131,13 @@ enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
 enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, int64_t wall_ms,
                             struct grant **grant);
 
-/** The participant and topic of a change, its administrator, its time. */
-struct change_act {
-    struct mcpx_slice identity, topic, by;
-    int64_t wall_ms;
-};
-
 /**
- * A planned change. `remove` comes before `add`. All is borrowed.
+ * May the draft replace what is kept? `by` is the administrator of its new changes.
  *
- * add, remove   grants, and patterns, all valid
+ * Returns MCPX_OK; with `why` MCPX_ESHARE (CHANGES_EACH, CHANGES_OWN), MCPX_EFULL (CHANGES_MAX).
  */
-struct change_plan {
-    struct change_act act;
-    int64_t until_ms; /* wall clock when all of it ends; 0 = not given */
-    /* Bans until `until_ms`, in place of an earlier ban; a past instant lifts the ban. The members
-     * below are ignored. */
-    bool bars;
-    const struct mcpx_grant *add;
-    size_t add_count;
-    const struct mcpx_slice *remove;
-    size_t remove_count;
-    int64_t longest_ms;              /* longest life of a grant from its start; 0 = no limit */
-    const struct mcpx_capset *giver; /* the administrator's set in the topic */
-    const struct mcpx_capset *base;  /* the set of the participant's credential */
-};
-
-/**
- * Drafts the changes for a participant, without making them. An added grant lasts until `until_ms`
- * or its own end, whichever is earlier; without both, as long as it may. A denial is lifted by
- * adding its very pattern without `to` and end. If the base does not give the pattern and the
- * caller may, it is then granted, too.
- *
- * why   on a refusal the reason is appended
- * out   filled with a draft the caller owns, for changed_free. It borrows from the plan and the
- *       table
- *
- * Returns MCPX_OK; with `why` MCPX_EREQUEST (a past end), MCPX_ECAPABILITY (an end too far away, a
- * denied pattern, a grant beyond the caller's), MCPX_ENOTFOUND (no ban to lift), MCPX_ESHARE and
- * MCPX_EFULL (CHANGES_OWN and CHANGES_EACH, CHANGES_MAX); MCPX_ENOMEM.
- */
-enum mcpx_err changes_draft(const struct changes *changes, const struct change_plan *order,
-                            struct mcpx_text *why, struct changed **out);
+enum mcpx_err changes_check_room(const struct changes *changes, const struct changed *draft,
+                                 struct mcpx_slice by, struct mcpx_text *why);
 
 /**
  * Makes a copy of the draft active. The draft stays the caller's and can only be freed then.

@@ -1,12 +1,21 @@
 /*
- * change_plans.c - decides about a plan, by one code for its preview and its execution. Connected
- * participants have the new grants before the administrator has the response. When thousands of
- * denials end in the same second, each loop iteration handles some of them: telling a topic about
- * new grants costs much more than computing them.
+ * change_plans.c - decides about a plan, by one code for its preview and its execution: drafts the
+ * participant's changes in a copy, and works out its grant. The copy then replaces the changes; so
+ * a refusal half-way leaves nothing behind. Denials are always safe, grants are not: an unclear
+ * pattern is read so that less may be sent. When thousands of denials end in the same second, each
+ * loop iteration handles some of them: telling a topic costs much more than computing the grants.
+ *
+ * Rejected: changes that only their maker may take back, because a table filled by one
+ * administrator would stay full. Rejected: writing changes into the configuration, because a grant
+ * for an hour must not outlive the process that counts the hour.
  */
 #include "router/policy/identity/change_plans.h"
 
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
 #include "router/policy/grants/grant.h"
+
+#include <stdlib.h>
 
 static const struct mcpx_slice anywhere = {NULL, 0};
 
@@ -84,6 +93,252 @@ static bool may_be_there(const struct realm *realm, const struct change_act *act
            changes_find(realm->changes, act->identity, act->topic);
 }
 
+/* ---- the draft ---- */
+
+/* A plan being applied; `draft` is its result, `why` explains a refusal. */
+struct drafting {
+    const struct change_plan *plan;
+    struct changed *draft;
+    struct mcpx_text *why;
+};
+
+/* Copies the list, with room for the plan's additions. NULL when memory runs out. */
+static struct changed *begin(const struct changed *before, const struct change_plan *plan)
+{
+    size_t had = before ? before->count : 0;
+    size_t most = had + plan->add_count + plan->remove_count + 1;
+    struct changed *draft = malloc(sizeof *draft + most * sizeof(struct change));
+
+    if (!draft)
+        return NULL;
+    *draft = (struct changed){.identity = plan->act.identity,
+                              .topic = plan->act.topic,
+                              .list = (struct change *)(void *)(draft + 1),
+                              .count = had};
+    if (had > 0)
+        memcpy(draft->list, before->list, had * sizeof *draft->list);
+    return draft;
+}
+
+/* A pattern that is valid, or the empty one of a ban. */
+static struct mx_pattern parse(struct mcpx_slice text)
+{
+    struct mx_pattern pattern = {.final_star = false};
+
+    (void)mx_pattern_parse(text, &pattern, NULL);
+    return pattern;
+}
+
+/* Makes a change; it replaces one with the same sort, pattern and addressees. */
+static void place(const struct drafting *drafting, enum change_sort sort,
+                  const struct mcpx_grant *grant, int64_t first_ms)
+{
+    const struct change_act *act = &drafting->plan->act;
+    struct changed *draft = drafting->draft;
+    size_t index = changed_find(draft, sort, grant);
+    struct change *change = &draft->list[index];
+
+    *change = (struct change){.sort = sort,
+                              .grant = *grant,
+                              .pattern = parse(grant->pattern),
+                              .by = act->by,
+                              .first_ms = first_ms,
+                              .made_ms = act->wall_ms};
+    change->amount = (change_size(change) + 1023) / 1024;
+    if (index == draft->count)
+        draft->count++;
+}
+
+static enum mcpx_err refuse(const struct drafting *drafting, enum mcpx_err err,
+                            const char *says, struct mcpx_slice pattern,
+                            struct mcpx_slice other)
+{
+    mx_format(drafting->why, says, pattern, other);
+    return err;
+}
+
+/* A second denial never shortens the first. */
+static void remove_pattern(const struct drafting *drafting, struct mcpx_slice text)
+{
+    const struct change_plan *plan = drafting->plan;
+    const struct mcpx_grant denial = {.pattern = text, .expires_ms = plan->until_ms};
+    struct changed *draft = drafting->draft;
+    const struct mx_pattern pattern = parse(text);
+    const struct change *before;
+
+    for (size_t i = draft->count; i-- > 0;)
+        if (draft->list[i].sort == CHANGE_GRANT &&
+            mx_pattern_contains(&pattern, &draft->list[i].pattern, true))
+            changed_drop(draft, i);
+    before = changed_held(draft, CHANGE_DENIAL, &denial, plan->act.wall_ms);
+    if (!before || (before->grant.expires_ms &&
+                    (!denial.expires_ms || denial.expires_ms > before->grant.expires_ms)))
+        place(drafting, CHANGE_DENIAL, &denial, plan->act.wall_ms);
+}
+
+/* A denial that covers the whole grant; absent when there is none. */
+static struct mcpx_slice find_denial(const struct drafting *drafting,
+                                     const struct mx_pattern *pattern)
+{
+    const struct mcpx_capset *base = drafting->plan->base;
+    const struct change *denial;
+
+    for (size_t i = 0; i < base->deny_count; i++)
+        if (mx_pattern_contains(&base->patterns[base->grant_count + i], pattern, true))
+            return mx_capset_denial(base, i);
+    denial = changed_denial(drafting->draft, pattern, drafting->plan->act.wall_ms);
+    return denial ? denial->grant.pattern : (struct mcpx_slice){NULL, 0};
+}
+
+/* Sets the end of the grant; refuses one that is past or later than allowed. */
+static enum mcpx_err settle_end(const struct drafting *drafting, struct mcpx_grant *grant,
+                                int64_t first_ms)
+{
+    const struct change_plan *plan = drafting->plan;
+    char latest[MX_TIME_LEN + 1];
+    int64_t latest_ms = plan->longest_ms ? first_ms + plan->longest_ms : 0;
+
+    if (plan->until_ms && (!grant->expires_ms || plan->until_ms < grant->expires_ms))
+        grant->expires_ms = plan->until_ms;
+    if (!grant->expires_ms)
+        grant->expires_ms = latest_ms;
+    if (grant->expires_ms && grant->expires_ms <= plan->act.wall_ms) {
+        mx_format(drafting->why, "'%s' would have ended already", grant->pattern);
+        return MCPX_EREQUEST;
+    }
+    if (!latest_ms || grant->expires_ms <= latest_ms)
+        return MCPX_OK;
+    mx_time_format(latest_ms, latest);
+    return refuse(drafting, MCPX_ECAPABILITY,
+                  "'%s' may be granted at run time until %s and not longer "
+                  "(admin.grant_max_s); what is to last belongs into the configuration",
+                  grant->pattern, mcpx_slice_of(latest));
+}
+
+/* Makes a runtime grant. A renewal keeps the first start: else a grant could last for ever. */
+static enum mcpx_err lend(const struct drafting *drafting, struct mcpx_grant grant)
+{
+    const struct change_plan *plan = drafting->plan;
+    const int64_t wall_ms = plan->act.wall_ms;
+    const struct change *before = changed_held(drafting->draft, CHANGE_GRANT, &grant, wall_ms);
+    const int64_t first_ms = before ? before->first_ms : wall_ms;
+    const struct mx_pattern pattern = parse(grant.pattern);
+    const struct mcpx_slice denial = find_denial(drafting, &pattern);
+    enum mcpx_err err;
+
+    if (denial.text)
+        return refuse(drafting, MCPX_ECAPABILITY,
+                      "'%s' is denied by '%s', and denials win; what was removed at run time "
+                      "comes back when just that is added, without to and until",
+                      grant.pattern, denial);
+    err = settle_end(drafting, &grant, first_ms);
+    if (err)
+        return err;
+    if (!authority_may_give(plan->giver, &grant, wall_ms, drafting->why))
+        return MCPX_ECAPABILITY;
+    place(drafting, CHANGE_GRANT, &grant, first_ms);
+    return MCPX_OK;
+}
+
+/* Does the credential give the whole pattern? */
+static bool base_gives(const struct drafting *drafting, const struct mx_pattern *pattern)
+{
+    const struct mcpx_capset *base = drafting->plan->base;
+
+    for (size_t i = 0; i < base->grant_count; i++)
+        if (base->grants[i].to_count == 0 &&
+            mx_pattern_contains(&base->patterns[i], pattern, false))
+            return true;
+    return false;
+}
+
+/*
+ * Lifts a denial. The pattern becomes a runtime grant if the credential does not give it and the
+ * caller may. A participant cannot lift its own denial, because it denies the caller, too.
+ */
+static enum mcpx_err lift(const struct drafting *drafting, size_t index)
+{
+    const struct change_plan *plan = drafting->plan;
+    const struct change removal = drafting->draft->list[index];
+    struct mcpx_slice denial = authority_denial(plan->giver, &removal.pattern);
+    struct mcpx_text ignored = {0};
+
+    if (denial.text && !authority_has_all(plan->giver, plan->act.wall_ms))
+        return refuse(drafting, MCPX_ECAPABILITY, "'%s' may cover what '%s' denies you",
+                      removal.grant.pattern, denial);
+    changed_drop(drafting->draft, index);
+    if (!base_gives(drafting, &removal.pattern))
+        (void)lend(&(struct drafting){plan, drafting->draft, &ignored},
+                   (struct mcpx_grant){.pattern = removal.grant.pattern});
+    mcpx_text_fini(&ignored);
+    return MCPX_OK;
+}
+
+static enum mcpx_err add_grant(const struct drafting *drafting, size_t at)
+{
+    const struct change_plan *plan = drafting->plan;
+    const struct mcpx_grant *asked = &plan->add[at];
+    struct changed *draft = drafting->draft;
+    size_t index = changed_find(draft, CHANGE_DENIAL, asked);
+
+    if (index == draft->count || plan->until_ms || asked->expires_ms)
+        return lend(drafting, *asked);
+    if (at < 64 && change_holds(&draft->list[index], plan->act.wall_ms))
+        draft->lifted |= UINT64_C(1) << at;
+    return lift(drafting, index);
+}
+
+/* Makes or replaces the ban; a past end lifts it. */
+static enum mcpx_err keep_out(const struct drafting *drafting)
+{
+    const struct change_act *act = &drafting->plan->act;
+    const struct mcpx_grant bar = {.pattern = MCPX_SLICE(""),
+                                   .expires_ms = drafting->plan->until_ms};
+
+    if (bar.expires_ms > act->wall_ms)
+        place(drafting, CHANGE_BAR, &bar, act->wall_ms);
+    else if (changed_barred_until(drafting->draft, act->wall_ms))
+        changed_drop(drafting->draft, changed_find(drafting->draft, CHANGE_BAR, &bar));
+    else
+        return refuse(drafting, MCPX_ENOTFOUND, "nobody keeps '%s' out of '%s'", act->identity,
+                      act->topic);
+    return MCPX_OK;
+}
+
+static enum mcpx_err draft_all(const struct drafting *drafting)
+{
+    const struct change_plan *plan = drafting->plan;
+    enum mcpx_err err = MCPX_OK;
+
+    if (plan->bars)
+        return keep_out(drafting);
+    if (plan->until_ms && plan->until_ms <= plan->act.wall_ms) {
+        mcpx_text_puts(drafting->why, "until is past");
+        return MCPX_EREQUEST;
+    }
+    for (size_t i = 0; i < plan->remove_count; i++)
+        remove_pattern(drafting, plan->remove[i]);
+    for (size_t i = 0; !err && i < plan->add_count; i++)
+        err = add_grant(drafting, i);
+    return err;
+}
+
+enum mcpx_err change_plans_draft(const struct changes *changes, const struct change_plan *plan,
+                                 struct mcpx_text *why, struct changed **out)
+{
+    const struct changed *before = changes_find(changes, plan->act.identity, plan->act.topic);
+    struct drafting drafting = {plan, begin(before, plan), why};
+    enum mcpx_err err = drafting.draft ? draft_all(&drafting) : MCPX_ENOMEM;
+
+    if (!err)
+        err = changes_check_room(changes, drafting.draft, plan->act.by, why);
+    if (err)
+        changed_free(drafting.draft);
+    else
+        *out = drafting.draft;
+    return err;
+}
+
 /* ---- the result ---- */
 
 static enum mcpx_err grant_nothing(struct mcpx_slice identity, struct grant **out)
@@ -115,11 +370,11 @@ static enum mcpx_err find_base(const struct realm *realm, const struct change_ac
  * After a reload, the grant of a participant and its changes together may exceed a set. It cannot
  * join then until enough changes are removed; one plan may remove only a part of them.
  */
-static enum mcpx_err carry_out(const struct realm *realm, const struct change_plan *order,
+static enum mcpx_err carry_out(const struct realm *realm, const struct change_plan *plan,
                                struct grant *base, struct change_result *out,
                                struct mcpx_text *why)
 {
-    const struct change_act *act = &order->act;
+    const struct change_act *act = &plan->act;
     struct changed *changed = changes_find(realm->changes, act->identity, act->topic);
     enum mcpx_err err =
         changed_apply(realm->changes, changed, base, act->wall_ms, &out->before);
@@ -128,7 +383,7 @@ static enum mcpx_err carry_out(const struct realm *realm, const struct change_pl
     if (stays_out)
         err = grant_nothing(act->identity, &out->before);
     if (!err)
-        err = changes_draft(realm->changes, order, why, &out->draft);
+        err = change_plans_draft(realm->changes, plan, why, &out->draft);
     if (err)
         return err;
     err = changed_apply(realm->changes, out->draft, base, act->wall_ms, &out->after);
@@ -141,13 +396,13 @@ static enum mcpx_err carry_out(const struct realm *realm, const struct change_pl
     return err;
 }
 
-enum mcpx_err change_plans_decide(const struct realm *realm, const struct change_plan *order,
+enum mcpx_err change_plans_decide(const struct realm *realm, const struct change_plan *plan,
                                   struct change_result *out, struct mcpx_text *why)
 {
-    const struct change_act *act = &order->act;
+    const struct change_act *act = &plan->act;
     const char *refusal =
-        change_plans_refuse(order->giver, change_plans_target(realm, act), act->wall_ms);
-    struct change_plan settled = *order;
+        change_plans_refuse(plan->giver, change_plans_target(realm, act), act->wall_ms);
+    struct change_plan settled = *plan;
     struct grant *base = NULL;
     enum mcpx_err err;
 
@@ -168,11 +423,11 @@ enum mcpx_err change_plans_decide(const struct realm *realm, const struct change
     return err;
 }
 
-void change_result_fini(struct change_result *outcome)
+void change_result_fini(struct change_result *result)
 {
-    grant_unref(outcome->before);
-    grant_unref(outcome->after);
-    changed_free(outcome->draft);
+    grant_unref(result->before);
+    grant_unref(result->after);
+    changed_free(result->draft);
 }
 
 /* ---- connected participants ---- */

@@ -16,6 +16,49 @@ struct realm {
     struct changes *changes;
 };
 
+/** The participant and topic of a change, its administrator, its time. */
+struct change_act {
+    struct mcpx_slice identity, topic, by;
+    int64_t wall_ms;
+};
+
+/**
+ * A planned change. `remove` comes before `add`. All is borrowed.
+ *
+ * add, remove   grants, and patterns, all valid
+ */
+struct change_plan {
+    struct change_act act;
+    int64_t until_ms; /* wall clock when all of it ends; 0 = not given */
+    /* Bans until `until_ms`, in place of an earlier ban; a past instant lifts the ban. The members
+     * below are ignored. */
+    bool bars;
+    const struct mcpx_grant *add;
+    size_t add_count;
+    const struct mcpx_slice *remove;
+    size_t remove_count;
+    int64_t longest_ms;              /* longest life of a grant from its start; 0 = no limit */
+    const struct mcpx_capset *giver; /* the administrator's set in the topic */
+    const struct mcpx_capset *base;  /* the set of the participant's credential */
+};
+
+/**
+ * Drafts the changes for a participant, without making them. An added grant lasts until `until_ms`
+ * or its own end, whichever is earlier; without both, as long as it may. A denial is lifted by
+ * adding its very pattern without `to` and end. If the base does not give the pattern and the
+ * caller may, it is then granted, too.
+ *
+ * why   on a refusal the reason is appended
+ * out   filled with a draft the caller owns, for changed_free. It borrows from the plan and the
+ *       table
+ *
+ * Returns MCPX_OK; with `why` MCPX_EREQUEST (a past end), MCPX_ECAPABILITY (an end too far away, a
+ * denied pattern, a grant beyond the caller's), MCPX_ENOTFOUND (no ban to lift), MCPX_ESHARE and
+ * MCPX_EFULL (CHANGES_OWN and CHANGES_EACH, CHANGES_MAX); MCPX_ENOMEM.
+ */
+enum mcpx_err change_plans_draft(const struct changes *changes, const struct change_plan *plan,
+                                 struct mcpx_text *why, struct changed **out);
+
 /**
  * The participant to be changed. `known`: configured, connected, or with changes in the topic;
  * `guarded`: has all of `admin/`.
@@ -45,18 +88,18 @@ struct change_result {
 /**
  * Checks the caller's permission and works out the result. Changes nothing.
  *
- * order   all but `base` is given
- * out     zeroed
+ * plan   all but `base` is given
+ * out    zeroed
  *
- * Returns what changes_draft does, with `why`; MCPX_ECAPABILITY by change_plans_refuse;
+ * Returns what change_plans_draft does, with `why`; MCPX_ECAPABILITY by change_plans_refuse;
  * MCPX_ENOTFOUND when by the configuration the participant may not join the topic, and has no
  * changes there; MCPX_ELIMIT when its grants would exceed a set.
  */
-enum mcpx_err change_plans_decide(const struct realm *realm, const struct change_plan *order,
+enum mcpx_err change_plans_decide(const struct realm *realm, const struct change_plan *plan,
                                   struct change_result *out, struct mcpx_text *why);
 
 /** Frees what is in it. */
-void change_result_fini(struct change_result *outcome);
+void change_result_fini(struct change_result *result);
 
 /**
  * Walks the peers of a participant, in one topic or, when it is absent, in all: NULL begins, and

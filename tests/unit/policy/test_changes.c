@@ -2,7 +2,7 @@
  * What breaks for whom: a right that was lent does not end, one that was taken away comes back,
  * somebody gives what they do not have, or the table grows without a bound. Protocol: section 8.
  */
-#include "router/policy/grants/changes.h"
+#include "router/policy/identity/change_plans.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -72,19 +72,19 @@ static void scene_begin(const char *base, const char *deny)
 }
 
 /* Somebody orders something for bob in a topic. */
-static enum mcpx_err carry_out(struct change_plan order)
+static enum mcpx_err carry_out(struct change_plan plan)
 {
     struct changed *draft = NULL;
     enum mcpx_err err;
 
-    order.act.identity = MCPX_SLICE("bob");
-    order.act.by = mcpx_slice_of(scene.by);
-    order.act.wall_ms = scene.now_ms;
-    order.longest_ms = scene.longest_ms;
-    order.giver = scene.giver;
-    order.base = scene.base->capset;
+    plan.act.identity = MCPX_SLICE("bob");
+    plan.act.by = mcpx_slice_of(scene.by);
+    plan.act.wall_ms = scene.now_ms;
+    plan.longest_ms = scene.longest_ms;
+    plan.giver = scene.giver;
+    plan.base = scene.base->capset;
     mcpx_text_reset(&scene.why);
-    err = changes_draft(scene.changes, &order, &scene.why, &draft);
+    err = change_plans_draft(scene.changes, &plan, &scene.why, &draft);
     if (!err)
         err = changes_commit(scene.changes, draft);
     changed_free(draft);
@@ -130,7 +130,7 @@ static enum mcpx_err order_grant(struct mcpx_grant grant, const char *remove, in
                                           .until_ms = for_ms ? scene.now_ms + for_ms : 0});
 }
 
-static enum mcpx_err order(const char *add, const char *remove, int64_t for_ms)
+static enum mcpx_err plan(const char *add, const char *remove, int64_t for_ms)
 {
     return order_grant((struct mcpx_grant){.pattern = mcpx_slice_of(add)}, remove, for_ms);
 }
@@ -151,7 +151,7 @@ static bool may(const char *text)
 Test(changes, a_grant_lasts_as_long_as_it_was_given)
 {
     scene_begin("chat", NULL);
-    cr_expect_eq(order("x:*", "", 1000), MCPX_OK);
+    cr_expect_eq(plan("x:*", "", 1000), MCPX_OK);
     cr_expect(may("x:y"));
     scene.now_ms += 999;
     cr_expect(may("x:y"));
@@ -159,7 +159,7 @@ Test(changes, a_grant_lasts_as_long_as_it_was_given)
     cr_expect_not(may("x:y"));
     cr_expect(may("chat"));
     scene.longest_ms = 0;
-    cr_expect_eq(order("z", "", 0), MCPX_OK);
+    cr_expect_eq(plan("z", "", 0), MCPX_OK);
     scene.now_ms += INT64_C(1000) * HOUR_MS;
     cr_expect_null(changes_tick(scene.changes, scene.now_ms));
     cr_expect(may("z"), "without a limit it may last");
@@ -168,15 +168,15 @@ Test(changes, a_grant_lasts_as_long_as_it_was_given)
 Test(changes, denials_win)
 {
     scene_begin("mcp/*", "mcp/request:ping");
-    cr_expect_eq(order("mcp/request:ping", "", 0), MCPX_ECAPABILITY);
-    cr_expect_eq(order("mcp/request:*", "", 0), MCPX_OK);
+    cr_expect_eq(plan("mcp/request:ping", "", 0), MCPX_ECAPABILITY);
+    cr_expect_eq(plan("mcp/request:*", "", 0), MCPX_OK);
     cr_expect_not(may("mcp/request:ping"));
-    cr_expect_eq(order("", "mcp/request:rm", 0), MCPX_OK);
+    cr_expect_eq(plan("", "mcp/request:rm", 0), MCPX_OK);
     cr_expect_not(may("mcp/request:rm"));
-    cr_expect_eq(order("mcp/request:rm:x", "", 0), MCPX_ECAPABILITY);
-    cr_expect_eq(order("mcp/request:rm", "", 10), MCPX_ECAPABILITY,
+    cr_expect_eq(plan("mcp/request:rm:x", "", 0), MCPX_ECAPABILITY);
+    cr_expect_eq(plan("mcp/request:rm", "", 10), MCPX_ECAPABILITY,
                  "what comes back comes back for good");
-    cr_expect_eq(order("mcp/request:rm", "", 0), MCPX_OK);
+    cr_expect_eq(plan("mcp/request:rm", "", 0), MCPX_OK);
     cr_expect(may("mcp/request:rm"));
 }
 
@@ -185,8 +185,8 @@ Test(changes, a_removal_ends_when_it_was_said_to_and_not_before)
     const struct changed *ended;
 
     scene_begin("mcp/*", NULL);
-    cr_expect_eq(order("", "mcp/a", 1000), MCPX_OK);
-    cr_expect_eq(order("", "mcp/a", 500), MCPX_OK);
+    cr_expect_eq(plan("", "mcp/a", 1000), MCPX_OK);
+    cr_expect_eq(plan("", "mcp/a", 500), MCPX_OK);
     scene.now_ms += 999;
     cr_expect_null(changes_tick(scene.changes, scene.now_ms));
     cr_expect_not(may("mcp/a"));
@@ -205,7 +205,7 @@ Test(changes, one_set_for_all_connections)
     struct grant *one, *other;
 
     scene_begin("chat", NULL);
-    cr_expect_eq(order("x", "", 0), MCPX_OK);
+    cr_expect_eq(plan("x", "", 0), MCPX_OK);
     one = apply(scene.base, "work");
     other = apply(one, "work");
     cr_expect_eq(one->capset, other->capset);
@@ -235,16 +235,16 @@ Test(changes, a_bar_keeps_out_until_it_ends)
 Test(changes, the_same_grant_keeps_its_start_while_it_holds)
 {
     scene_begin("chat", NULL);
-    cr_expect_eq(order("x:*", "", 0), MCPX_OK);
+    cr_expect_eq(plan("x:*", "", 0), MCPX_OK);
     scene.now_ms += HOUR_MS - 1000;
-    cr_expect_eq(order("x:*", "", 2000), MCPX_ECAPABILITY);
+    cr_expect_eq(plan("x:*", "", 2000), MCPX_ECAPABILITY);
     cr_expect(strstr(scene.why.text, "admin.grant_max_s"), "%s", scene.why.text);
-    cr_expect_eq(order("x:*", "", 1000), MCPX_OK);
-    cr_expect_eq(order("x:y", "", 2000), MCPX_OK, "a similar one has its own start");
+    cr_expect_eq(plan("x:*", "", 1000), MCPX_OK);
+    cr_expect_eq(plan("x:y", "", 2000), MCPX_OK, "a similar one has its own start");
     cr_expect_eq(order_grant(to_ann, "", 2000), MCPX_OK, "so has another addressee");
     scene.now_ms += 2000;
     cr_expect_not(may("x:y"));
-    cr_expect_eq(order("x:*", "", HOUR_MS), MCPX_OK, "it has ended, and begins anew");
+    cr_expect_eq(plan("x:*", "", HOUR_MS), MCPX_OK, "it has ended, and begins anew");
 }
 
 Test(changes, what_is_left_when_others_end_stays_as_it_was)
@@ -252,7 +252,7 @@ Test(changes, what_is_left_when_others_end_stays_as_it_was)
     const struct changed *left;
 
     scene_begin("chat", NULL);
-    cr_expect_eq(order("y:*", "", 1000), MCPX_OK);
+    cr_expect_eq(plan("y:*", "", 1000), MCPX_OK);
     cr_expect_eq(order_grant(to_ann, "chat:z", 0), MCPX_OK);
     scene.now_ms += 1000;
     cr_expect_null(changes_tick(scene.changes, scene.now_ms));
@@ -266,10 +266,10 @@ Test(changes, what_is_left_when_others_end_stays_as_it_was)
 Test(changes, of_whom_nothing_is_left_is_forgotten)
 {
     scene_begin("chat", NULL);
-    cr_expect_eq(order("", "chat", 0), MCPX_OK);
+    cr_expect_eq(plan("", "chat", 0), MCPX_OK);
     cr_expect_null(changes_tick(scene.changes, start_ms));
     cr_expect_eq(scene.changes->count, (size_t)1);
-    cr_expect_eq(order("chat", "", 0), MCPX_OK, "what was taken away comes back");
+    cr_expect_eq(plan("chat", "", 0), MCPX_OK, "what was taken away comes back");
     cr_expect_null(changes_tick(scene.changes, start_ms));
     cr_expect_eq(scene.changes->count, (size_t)0);
     cr_expect_eq(scene.changes->makers.count, (size_t)0);
@@ -291,9 +291,9 @@ Test(changes, who_may_remove_may_take_any_removal_back)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         scene_begin("mcp/*", NULL);
-        cr_expect_eq(order("", rows[i].removed, 0), MCPX_OK);
+        cr_expect_eq(plan("", rows[i].removed, 0), MCPX_OK);
         act_as(rows[i].by, rows[i].has, rows[i].denied);
-        cr_expect_eq(order(rows[i].removed, "", 0),
+        cr_expect_eq(plan(rows[i].removed, "", 0),
                      rows[i].comes_back ? MCPX_OK : MCPX_ECAPABILITY, "%s", rows[i].by);
         cr_expect_eq(may(rows[i].removed), rows[i].passes, "%s", rows[i].by);
     }
@@ -303,10 +303,10 @@ Test(changes, nobody_gives_what_they_do_not_have)
 {
     scene_begin("chat", NULL);
     act_as("helper", "x/*", "x/b");
-    cr_expect_eq(order("x/a", "", 0), MCPX_OK);
-    cr_expect_eq(order("y", "", 0), MCPX_ECAPABILITY);
+    cr_expect_eq(plan("x/a", "", 0), MCPX_OK);
+    cr_expect_eq(plan("y", "", 0), MCPX_ECAPABILITY);
     cr_expect(strstr(scene.why.text, "your grants do not cover 'y'"), "%s", scene.why.text);
-    cr_expect_eq(order("x/*", "", 0), MCPX_ECAPABILITY);
+    cr_expect_eq(plan("x/*", "", 0), MCPX_ECAPABILITY);
     cr_expect(strstr(scene.why.text, "denies you"), "%s", scene.why.text);
 }
 
