@@ -12,7 +12,7 @@
 #include "lib/edge/log_files.h"
 #include "tools/common/connect.h"
 #include "tools/mcpx-bridge/output.h"
-#include "tools/mcpx-bridge/terms.h"
+#include "tools/mcpx-bridge/calls.h"
 
 #include <mcpx/session.h>
 

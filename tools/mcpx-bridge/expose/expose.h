@@ -7,7 +7,7 @@
 
 #include "lib/base/map.h"
 #include "tools/mcpx-bridge/output.h"
-#include "tools/mcpx-bridge/terms.h"
+#include "tools/mcpx-bridge/calls.h"
 
 #include <mcpx/session.h>
 

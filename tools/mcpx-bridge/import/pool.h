@@ -10,7 +10,6 @@
 #include "tools/common/connect.h"
 #include "tools/mcpx-bridge/calls.h"
 #include "tools/mcpx-bridge/output.h"
-#include "tools/mcpx-bridge/terms.h"
 
 #include <mcpx/child.h>
 
