@@ -11,7 +11,7 @@
 #include "router/policy/grants/grant_list.h"
 
 /**
- * Bounds of a request: parameters of its query; patterns of one order, as `lifted` of an outcome
+ * Bounds of a request: parameters of its query; patterns of one plan, as `lifted` of its draft
  * has a bit for each.
  */
 enum { API_QUERY_MAX = 10, API_PATTERNS_MAX = 64 };

@@ -1,7 +1,6 @@
 /*
  * change_plans.c - decides about a plan, by one code for its preview and its execution: drafts the
- * participant's changes in a copy, and works out its grant. The copy then replaces the changes; so
- * a refusal half-way leaves nothing behind. Denials are always safe, grants are not: an unclear
+ * participant's changes in a copy, so that a refusal half-way leaves nothing behind. An unclear
  * pattern is read so that less may be sent. When thousands of denials end in the same second, each
  * loop iteration handles some of them: telling a topic costs much more than computing the grants.
  *

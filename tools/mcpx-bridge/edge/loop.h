@@ -11,8 +11,8 @@
 
 #include "lib/edge/log_files.h"
 #include "tools/common/connect.h"
-#include "tools/mcpx-bridge/output.h"
 #include "tools/mcpx-bridge/calls.h"
+#include "tools/mcpx-bridge/output.h"
 
 #include <mcpx/session.h>
 

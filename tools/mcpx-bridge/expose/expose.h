@@ -6,8 +6,8 @@
 #define MCPX_BRIDGE_EXPOSE_EXPOSE_H
 
 #include "lib/base/map.h"
-#include "tools/mcpx-bridge/output.h"
 #include "tools/mcpx-bridge/calls.h"
+#include "tools/mcpx-bridge/output.h"
 
 #include <mcpx/session.h>
 
