@@ -134,18 +134,18 @@ MCPX_API const char *mcpx_event_name(enum mcpx_event_type type);
  * X(constant, name, sentence): why the session ignored a participant's message.
  */
 #define MCPX_VIOLATIONS(X)                                                                    \
-    X(MCPX_VIOLATION_TEXT, "malformed", "the message is no valid envelope")                   \
-    X(MCPX_VIOLATION_RPC, "not_json_rpc", "the payload is no JSON-RPC message")               \
+    X(MCPX_VIOLATION_TEXT, "malformed", "the message is not a valid envelope")                \
+    X(MCPX_VIOLATION_RPC, "not_json_rpc", "the payload is not a JSON-RPC message")            \
     X(MCPX_VIOLATION_KIND, "kind_mismatch", "the kind says something else than the payload")  \
     X(MCPX_VIOLATION_SENDER, "other_sender",                                                  \
-      "the response comes from somebody who was not asked")                                   \
+      "the response comes from a participant that was not asked")                             \
     X(MCPX_VIOLATION_OPERATION, "other_operation",                                            \
       "the response's kind names another operation than its request")                         \
     X(MCPX_VIOLATION_ID, "other_id", "the response has another JSON-RPC id than its request") \
     X(MCPX_VIOLATION_PROPOSER, "not_proposer",                                                \
-      "a proposal is taken back by somebody who did not make it")                             \
+      "a proposal is withdrawn by a participant that did not make it")                        \
     X(MCPX_VIOLATION_TAKEN, "id_taken",                                                       \
-      "the id is that of somebody else's request or proposal")                                \
+      "the id is that of another participant's request or proposal")                          \
     X(MCPX_VIOLATION_ROUTER, "not_router", "a system message does not come from the router")
 
 #define MCPX_VIOLATION_CONSTANT(constant, name, sentence) constant,

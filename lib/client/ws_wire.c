@@ -335,7 +335,7 @@ static void on_broken(struct mx_stream *stream, const char *why)
                   why);
     else
         mcpx_text_puts(&text, stream->fault ? "the TLS handshake has failed; a port that "
-                                              "speaks no TLS wants ws://"
+                                              "speaks no TLS needs ws://"
                                             : why);
     if (wire->stage == DIALLED || wire->stage == ASKED)
         keep_reason(wire, mcpx_text_view(&text));

@@ -85,7 +85,7 @@ static void tell_taken(struct mcpx_session *session, const struct mx_incoming *i
 {
     mx_tell_expected(
         session, in, MCPX_VIOLATION_TAKEN, "id",
-        "expected another id than that of somebody else's open request or proposal");
+        "expected another id than that of another participant's open request or proposal");
 }
 
 /* Once somebody acts on a proposal, we wait for a response and no longer for a decision. */

@@ -441,5 +441,5 @@ void api_kick(const struct api_call *call, struct http_reply *reply)
         write_answer(&kick, &reply->body);
     else
         http_reply_fail(reply, MCPX_ENOTFOUND,
-                        "nobody is configured or connected under that id");
+                        "no participant with that id is configured or connected");
 }

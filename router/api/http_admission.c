@@ -125,7 +125,7 @@ static const char *token_detail(const struct api_call *call)
     struct mcpx_slice bearer;
 
     if (call->request->named.text)
-        return "Invalid certificate, or a token or ticket of somebody else";
+        return "Invalid certificate, or a token or ticket of another participant";
     if (http_bearer(call->request->authorization, &bearer) != MCPX_OK || bearer.text)
         return "Invalid token";
     if (call->request->join && api_param(call, "ticket")->value.text)

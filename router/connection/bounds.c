@@ -223,7 +223,7 @@ static bool check_folder(const char *setting, const char *path, struct mcpx_text
                      errno == ENOENT ? "there is no such folder; expected one that exists"
                                      : strerror(errno));
     if (!S_ISDIR(status.st_mode))
-        return fault(errors, setting, path, "is no folder");
+        return fault(errors, setting, path, "is not a folder");
     if (access(path, W_OK | X_OK))
         return fault(errors, setting, path, "this user may not write in it");
     return true;
@@ -261,7 +261,7 @@ static bool check_database(const char *path, struct mcpx_text *errors)
     if (stat(path, &status))
         return errno == ENOENT || fault(errors, "store.file", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return fault(errors, "store.file", path, "is no file");
+        return fault(errors, "store.file", path, "is not a file");
     if (access(path, R_OK | W_OK))
         return fault(errors, "store.file", path, "this user may not read and write it");
     if (sqlite_file_examine(path, errors, &is_there))

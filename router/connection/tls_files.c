@@ -247,8 +247,9 @@ static void put_lists(struct edge *edge)
         LOG(LOG_ERROR, "tls_crl_early",
             log_string("file", tls->watch->settings.files[TLS_CLIENT_CRL]),
             log_number("begins", revoked->from_s),
-            log_string("hint", "whoever shows a certificate of its authority is refused until "
-                               "then; compare the clocks"));
+            log_string("hint",
+                       "each client with a certificate of its authority is refused until "
+                       "then; compare the clocks"));
 }
 
 static void put_files(struct edge *edge)
@@ -309,7 +310,7 @@ void tls_watch_lists(struct edge *edge)
     LOG(LOG_ERROR, "tls_crl_expired",
         log_string("file", tls->watch->settings.files[TLS_CLIENT_CRL]),
         log_string("hint",
-                   "whoever shows a certificate of its authority is refused until there "
+                   "each client with a certificate of its authority is refused until there "
                    "is another list"));
 }
 

@@ -253,7 +253,7 @@ static enum mcpx_err name_refused(struct stored_topic_load *load, uint64_t seria
     if (err != MCPX_EINVALID)
         return err;
     (void)snprintf(load->reason, sizeof load->reason,
-                   "what is stored is no envelope of a participant, at serial %" PRIu64,
+                   "the stored envelope is not one of a participant, at serial %" PRIu64,
                    serial);
     return MCPX_EUNAVAILABLE;
 }

@@ -469,7 +469,7 @@ test('the same from a terminal, with a preview', async (t) => {
   assert.match(preview.stdout, /nothing was changed/);
   assert.doesNotMatch(preview.stdout, /nobody is/);
   const mistyped = await ctl(['admin/*'], 'grant', 'bob*', RM, '--dry-run');
-  assert.match(mistyped.stdout, /^nobody is configured or connected there under this id$/m, mistyped.stderr);
+  assert.match(mistyped.stdout, /^no participant with this id is configured or connected there$/m, mistyped.stderr);
   assert.equal(await bob.passes(RM), false);
   const given = await ctl(['admin/*'], 'grant', 'bo b*', RM, '--until', '600', '--to', 'files');
   assert.equal(given.code, 0, given.stderr);

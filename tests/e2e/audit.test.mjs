@@ -97,10 +97,10 @@ test('what cannot be asked is said, with exit code 2', async (t) => {
     [['verify', 'audit', '--key', 'key.pem'], /expected a public Ed25519 key/],
     [['verify', 'absent', '--key', 'key.pub'], /absent: No such file/],
     [['verify', '.', '--key', 'key.pub'], /there is no audit-N\.jsonl in it/],
-    [['verify', 'audit', '--key', 'key.pub', '--known', '7'], /--known wants SEQ:SHA256/],
-    [['query', 'audit', '--since', 'yesterday'], /--since wants a time/],
-    [['query', 'audit', '--what', 'alow'], /--what wants allow, refuse, join,/],
-    [['chain', 'audit'], /chain wants --id/],
+    [['verify', 'audit', '--key', 'key.pub', '--known', '7'], /--known needs SEQ:SHA256/],
+    [['query', 'audit', '--since', 'yesterday'], /--since needs a time/],
+    [['query', 'audit', '--what', 'alow'], /--what needs allow, refuse, join,/],
+    [['chain', 'audit'], /chain needs --id/],
     [['look', 'audit'], /the first word is/],
   ]) {
     const { code, stderr } = await ctl('audit', ...words);

@@ -389,7 +389,7 @@ test('it listens where this machine alone can reach it, or not at all', async (t
   for (const [listen, status] of rows) {
     const program = Program.start('mcpx-bridge', [...args, '--http', listen], { env });
     assert.equal((await program.end()).code, status, `${listen}: ${program.log}`);
-    assert.match(program.log, status === 2 ? /--http wants/
+    assert.match(program.log, status === 2 ? /--http needs/
       : new RegExp(`cannot listen on port ${bridge.port}: .*in use; .*give --http another port`));
   }
 });

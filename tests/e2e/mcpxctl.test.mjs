@@ -60,7 +60,7 @@ test('a proposal is refused as a call, approved by another, and the file appears
 
   const unbound = await ctl('ann', ['mcp/*'], 'approve', id, '--yes');
   assert.equal(unbound.code, 2, unbound.stderr);
-  assert.ok(unbound.stderr.includes('--yes wants ID@DIGEST'), unbound.stderr);
+  assert.ok(unbound.stderr.includes('--yes needs ID@DIGEST'), unbound.stderr);
   assert.equal(existsSync(path), false);
   const approved = await ctl('ann', ['mcp/*'], 'approve', listed, '--yes');
   assert.equal(approved.code, 0, approved.stderr);

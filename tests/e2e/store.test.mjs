@@ -170,9 +170,9 @@ test('--check names a file that is no database of this router, and touches nothi
   for (const [bytes, why] of [
     [whole, null],
     [Buffer.alloc(0), /is empty, which a database never is; put a backup in its place, or remove it/],
-    ['{"store": {}}', /is no SQLite database, or its beginning is damaged; name another file/],
-    [changed(16, 3, 7), /is no SQLite database, or its beginning is damaged/],
-    [changed(21, 0), /is no SQLite database, or its beginning is damaged/],
+    ['{"store": {}}', /is not a SQLite database, or its beginning is damaged; name another file/],
+    [changed(16, 3, 7), /is not a SQLite database, or its beginning is damaged/],
+    [changed(21, 0), /is not a SQLite database, or its beginning is damaged/],
     [changed(68, 0, 0, 0, 0), /is the database of another program; name another file/],
     [changed(60, 0, 0, 0, 9), /was written by a newer mcpx-router \(version 9\); use that one, or name another file/],
     [whole.subarray(0, whole.length - 1), /is damaged: (\d+) bytes of \d+ are there; put a backup in its place/],

@@ -97,9 +97,9 @@ test('files that cannot be shown are named with the reason, and nobody is asked'
     [['--cert-file', path('ann.pem'), '--key-file', path('bob.key')], /bob\.key: it does not belong to the certificate/],
     [['--cert-file', path('ann.pem')], /ann\.pem: no key in PEM form was found/],
     [['--cert-file', path('ann.pem'), '--key-file', path('locked.key')], /locked\.key: it is protected by a passphrase/],
-    [['--key-file', path('ann.key')], /--key-file wants --cert-file beside it/],
+    [['--key-file', path('ann.key')], /--key-file needs --cert-file beside it/],
     [['--cert-file', path('ann.pem'), '--key-file', path('ann.key'), '--url', 'ws://localhost:1'],
-      /--cert-file can be shown under TLS only; --url wants wss:\/\//],
+      /--cert-file can be shown under TLS only; --url needs wss:\/\//],
   ]) {
     const told = await ctl('say', 'hello', ...router.as().filter((word, i, all) => !words.includes('--url')
       || (word !== '--url' && all[i - 1] !== '--url')), ...words);

@@ -116,7 +116,8 @@ Test(mcpxctl, can_decides_like_the_router)
         {"can --config @ --as fs -- -x:y", 3, "would allow  -x:y"},
         /* Who comes with a JWT has no entry, but its token may name a profile. */
         {"can --config @ --profile reader mcp/request:tools/call:read_x", 0,
-         "allowed: who has the profile reader may send mcp/request:tools/call:read_x to "
+         "allowed: a participant with the profile reader may send "
+         "mcp/request:tools/call:read_x to "
          "everyone\n"
          "  grant        mcp/request:tools/call:read_*\n"},
         {"can --config @ --profile reader chat --json", 3,
@@ -176,7 +177,7 @@ Test(mcpxctl, can_decides_about_the_topic_too)
          "{\"allowed\":false,\"reason\":\"forbidden\",\"grant\":\"chat\",\"nearest\":\"chat\","
          "\"topic_reason\":\"forbidden\"}\n"},
         {"can --config @ --as desk --topic \"\" chat", 2,
-         "--topic wants 1 to 256 bytes of UTF-8 without control characters"},
+         "--topic needs 1 to 256 bytes of UTF-8 without control characters"},
     };
 
     for (size_t i = 0; i < LENGTH(rows); i++)
@@ -218,8 +219,8 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
         {"can --config @ --as fs a::b", 2,
          "not a valid kind: method, byte 2: must not be empty"},
         {"can --config @ --as fs chat chat", 2, "takes 1 operand, not 2"},
-        {"can --config @ --as fs --to", 2, "--to wants a value"},
-        {"can --config @ --as fs chat --to ''", 2, "--to wants a participant id"},
+        {"can --config @ --as fs --to", 2, "--to needs a value"},
+        {"can --config @ --as fs chat --to ''", 2, "--to needs a participant id"},
         {"can --config /nonexistent/file --as fs chat", 2, "/nonexistent/file"},
         {"can --config /dev/null --as fs chat", 2, "configuration is not valid"},
         {"can --colour chat", 2, "mcpxctl can: there is no option --colour; --help lists"},

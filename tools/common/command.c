@@ -250,13 +250,13 @@ static int check_value(const struct option_row *row, const char *value)
     case VALUE_NUMBER:
         if (read_decimal(value, 0, &number, &end) && !*end && number <= NUMBER_MAX)
             return STATUS_OK;
-        return fail_with(STATUS_USAGE, "%s wants a whole number, at most %d", row->name,
+        return fail_with(STATUS_USAGE, "%s needs a whole number, at most %d", row->name,
                          NUMBER_MAX);
     case VALUE_SECONDS:
         if (duration_read(value, &number))
             return STATUS_OK;
         return fail_with(STATUS_USAGE,
-                         "%s wants seconds, such as 30 or 2.5, or 45s, 5m, 1h, 2d", row->name);
+                         "%s needs seconds, such as 30 or 2.5, or 45s, 5m, 1h, 2d", row->name);
     case VALUE_CHOICE:
         if (is_choice(row->value, value))
             return STATUS_OK;
@@ -338,7 +338,7 @@ static int read_option(struct arguments *out, char **argv, int argc, int *at)
     if (row->type == VALUE_NONE)
         return STATUS_OK;
     return value ? check_value(row, value)
-                 : fail_with(STATUS_USAGE, "%s wants a value: %s %s", row->name, row->name,
+                 : fail_with(STATUS_USAGE, "%s needs a value: %s %s", row->name, row->name,
                              row->value);
 }
 

@@ -64,7 +64,7 @@ int connection_check_url(const char *url, struct mcpx_text *api)
     if (url_api(url, api))
         return STATUS_OK;
     return fail_with(STATUS_USAGE,
-                     "--url wants ws://HOST[:PORT][/PATH] or wss://..., with a port from 1 to "
+                     "--url needs ws://HOST[:PORT][/PATH] or wss://..., with a port from 1 to "
                      "65535 and without query");
 }
 
@@ -73,7 +73,7 @@ int connection_check_topic(const char *topic)
     if (mcpx_topic_name_is_valid(mcpx_slice_of(topic)))
         return STATUS_OK;
     return fail_with(STATUS_USAGE,
-                     "--topic wants 1 to %d bytes of UTF-8 without control characters",
+                     "--topic needs 1 to %d bytes of UTF-8 without control characters",
                      MCPX_ID_MAX);
 }
 
@@ -83,7 +83,7 @@ int connection_check_as(const char *as)
         return STATUS_OK;
     return fail_with(
         STATUS_USAGE,
-        "--as wants a participant id of 1..%d bytes that does not end in ~ and digits",
+        "--as needs a participant id of 1..%d bytes that does not end in ~ and digits",
         MCPX_ID_MAX);
 }
 

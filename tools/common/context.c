@@ -312,12 +312,12 @@ int certificate_check(const char *api, struct mcpx_client_config *client)
     struct stat about;
 
     if (client->key_file && !client->cert_file)
-        return fail_with(STATUS_USAGE, "--key-file wants --cert-file beside it");
+        return fail_with(STATUS_USAGE, "--key-file needs --cert-file beside it");
     if (!client->cert_file)
         return STATUS_OK;
     if (strncmp(api, "https:", strlen("https:")) != 0)
         return fail_with(STATUS_USAGE,
-                         "--cert-file can be shown under TLS only; --url wants wss://");
+                         "--cert-file can be shown under TLS only; --url needs wss://");
     if (!client->key_file)
         client->key_file = client->cert_file;
     why = mx_certificate_fault(client->cert_file, client->key_file, &field);

@@ -71,7 +71,7 @@ static size_t collect(char *bytes, size_t size, size_t count, void *user)
     return size * count;
 }
 
-/* What holds for any server. `protocols` as libcurl wants them: "http,https". */
+/* What holds for any server. `protocols` as libcurl needs them: "http,https". */
 static void begin(CURL *curl, const char *url, const char *protocols, const char *ca_file,
                   struct received *received)
 {
@@ -150,7 +150,7 @@ static int complain_of_tls(const struct http_call *call, CURLcode code, const ch
         return FAIL(call, STATUS_UNREACHABLE,
                     "%s: the router's certificate is not trusted: %s", call->base, why);
     return FAIL(call, STATUS_UNREACHABLE,
-                "%s: the TLS handshake has failed; a port that speaks no TLS wants ws:// (%s)",
+                "%s: the TLS handshake has failed; a port that speaks no TLS needs ws:// (%s)",
                 call->base, why);
 }
 

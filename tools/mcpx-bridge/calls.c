@@ -228,7 +228,7 @@ void bridge_doors_abandon(struct bridge_doors *doors, struct mcpx_call **admitte
 {
     struct mcpx_call_end end = {.type = MCPX_CALL_FAILED,
                                 .cause = MCPX_CAUSE_FAILED,
-                                .reason = MCPX_SLICE("nobody waits for it any more")};
+                                .reason = MCPX_SLICE("its caller no longer waits")};
     struct mcpx_call_answer answer;
 
     if (*admitted)

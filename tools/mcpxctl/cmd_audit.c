@@ -107,7 +107,7 @@ static int read_known(const struct arguments *arguments, struct audit_evidence *
         strspn(colon + 1, "0123456789abcdef") == MCPX_SHA256_LEN)
         return STATUS_OK;
     return fail_with(STATUS_USAGE,
-                     "--known wants SEQ:SHA256, as verify prints it under \"to note\"");
+                     "--known needs SEQ:SHA256, as verify prints it under \"to note\"");
 }
 
 static int print_verdict(const struct run *run, const char *folder,
@@ -208,7 +208,7 @@ static int chain(struct run *run)
     int status = STATUS_OK;
 
     if (!id)
-        return fail_with(STATUS_USAGE, "chain wants --id ID, that of an envelope");
+        return fail_with(STATUS_USAGE, "chain needs --id ID, that of an envelope");
     follow_add(&run->follow, mcpx_slice_of(id));
     for (int i = 0; status == STATUS_OK && run->follow.grown && i < FOLLOW_PASSES; i++) {
         run->follow.grown = false;

@@ -60,7 +60,7 @@ static int check_request(const char *file, struct mcpx_slice text)
         return STATUS_OK;
     text_format(&reason, "%s%s%s", error->path, error->path.len > 0 ? ": " : "",
                 error->message);
-    return fail_with(STATUS_USAGE, "%s is no mcp.request.v0.1: %s", input_name(file),
+    return fail_with(STATUS_USAGE, "%s is not an mcp.request.v0.1: %s", input_name(file),
                      reason.text);
 }
 
@@ -241,7 +241,7 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
     if (arguments_have(arguments, "--yes"))
         return is_bound
                    ? STATUS_OK
-                   : refuse_unbound("--yes wants ID@DIGEST, as mcpxctl proposals "
+                   : refuse_unbound("--yes needs ID@DIGEST, as mcpxctl proposals "
                                     "lists it: an id alone may name something else by now",
                                     bound);
     if (!isatty(STDIN_FILENO))

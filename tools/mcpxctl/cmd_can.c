@@ -85,7 +85,7 @@ static void write_headline(const struct inquiry *inquiry, bool allowed, bool has
     bool profile = inquiry->profile.text;
 
     mx_format(out, "%s: %s%s %s %s to ", allowed ? "allowed" : "refused",
-              profile                     ? "who has the profile "
+              profile                     ? "a participant with the profile "
               : inquiry->participant.text ? ""
                                           : "this participant",
               profile ? inquiry->profile : inquiry->participant,
@@ -162,7 +162,7 @@ static int show(const struct inquiry *inquiry, struct mcpx_slice answer, bool js
                                        {"topic_reason", MCPX_SLICE("\"allowed\"")}};
 
     if (!mcpx_json_get(now, "reason").text)
-        return fail_with(STATUS_FAILED, "the router's answer is no decision");
+        return fail_with(STATUS_FAILED, "the router's answer is not a decision");
     mcpx_json_add_string(&topic, inquiry->topic);
     added[0].value = mcpx_text_view(&topic);
     mcpx_json_add_changed(&decision, now, added, 2);

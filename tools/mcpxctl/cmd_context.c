@@ -44,7 +44,7 @@ static int check_file(enum context_setting setting, const char *path)
     if (access(path, R_OK) == 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
         return STATUS_OK;
     return fail_with(
-        STATUS_USAGE, "%s wants a file that can be read%s", context_settings[setting].option,
+        STATUS_USAGE, "%s needs a file that can be read%s", context_settings[setting].option,
         setting == CONTEXT_TOKEN_FILE ? " and that holds the token; the token itself is "
                                         "never kept in a context"
                                       : "");
@@ -80,7 +80,7 @@ static int keep(json_t *context, enum context_setting setting, const char *value
         mcpx_text_puts(&kept, value);
     if (json_object_set_new(context, context_settings[setting].member,
                             json_stringn(kept.text, kept.len)) != 0)
-        status = fail_with(STATUS_USAGE, "%s wants UTF-8", context_settings[setting].option);
+        status = fail_with(STATUS_USAGE, "%s needs UTF-8", context_settings[setting].option);
     return status;
 }
 
@@ -113,7 +113,7 @@ static int add(const struct work *work)
     if (status == STATUS_OK && json_object_size(context) == 0)
         status =
             fail_with(STATUS_USAGE,
-                      "a context wants something to keep: --url, --topic, --token-file, --as, "
+                      "a context needs something to keep: --url, --topic, --token-file, --as, "
                       "--ca-file, --cert-file or --key-file");
     if (status == STATUS_OK)
         json_object_set(all_of(work), work->name, context);
@@ -225,7 +225,7 @@ static int check_call(const struct action *action, const struct arguments *argum
 
     if (names < action->names_min || names > action->names_max)
         return fail_with(STATUS_USAGE,
-                         action->names_max == 0 ? "%s takes no NAME" : "%s wants one NAME",
+                         action->names_max == 0 ? "%s takes no NAME" : "%s needs one NAME",
                          action->word);
     for (int i = 0; i < CONTEXT_SETTING_COUNT && !action->takes_settings; i++) {
         if (!arguments_have(arguments, context_settings[i].option))

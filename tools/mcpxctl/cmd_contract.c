@@ -224,7 +224,7 @@ static int read_call(const struct arguments *arguments, struct mcpx_wrap *out)
                          "--request-id ID");
     if (version && !mx_is_semver(out->tool_version))
         return fail_with(STATUS_USAGE,
-                         "--tool-version wants a version of SemVer 2.0.0, such as 1.0.0");
+                         "--tool-version needs a version of SemVer 2.0.0, such as 1.0.0");
     out->tool = mcpx_slice_of(tool && *tool ? tool : "-");
     out->request_id = mcpx_slice_of(request && *request ? request : "-");
     out->duration_ms = arguments_number(arguments, "--duration-ms", 0);

@@ -54,7 +54,7 @@ static int check_until(const struct arguments *arguments)
     if (!until || duration_read(until, &ms) || mx_time_parse(mcpx_slice_of(until), &ms))
         return STATUS_OK;
     return fail_with(STATUS_USAGE,
-                     "--until wants a date like 2026-12-31T23:59:59Z, or how long from now, "
+                     "--until needs a date like 2026-12-31T23:59:59Z, or how long from now, "
                      "like 3600, 90m, 1h or 2d");
 }
 
@@ -112,7 +112,7 @@ static void show_change(struct mcpx_text *out, struct mcpx_slice answer)
     MCPX_JSON_EACH(warnings, mcpx_json_get(answer, "warnings"))
         text_format(out, "warning: %v\n", warnings.value);
     if (mcpx_slice_equal(mcpx_json_get(answer, "known"), MCPX_SLICE("false")))
-        mcpx_text_puts(out, "nobody is configured or connected there under this id\n");
+        mcpx_text_puts(out, "no participant with this id is configured or connected there\n");
     text_member(out, "connections that have it now: %v\n", answer, "connections");
     if (!mcpx_json_get(answer, "connections").text)
         mcpx_text_puts(out, "a preview: nothing was changed\n");

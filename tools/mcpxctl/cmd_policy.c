@@ -378,7 +378,7 @@ static int diff(const struct arguments *arguments)
     int status = STATUS_OK;
 
     if (arguments->operand_count != 3)
-        return fail_with(STATUS_USAGE, "diff wants two configurations, OLD and NEW");
+        return fail_with(STATUS_USAGE, "diff needs two configurations, OLD and NEW");
     if (arguments_have(arguments, "--history") && arguments_have(arguments, "--audit"))
         return fail_with(STATUS_USAGE, "diff takes --audit or --history, not both");
     for (int i = OLD; i <= NEW && status == STATUS_OK; i++)

@@ -222,12 +222,12 @@ static const struct action {
     int (*run)(struct run *run);
     const char *usage;
 } actions[] = {
-    {"backup", 3, false, backup, "backup wants FILE and COPY"},
-    {"check", 2, false, check, "check wants FILE alone"},
-    {"export", 2, false, export, "export wants FILE alone"},
-    {"compact", 2, true, compact, "compact wants FILE alone"},
-    {"erase", 3, true, erase, "erase wants FILE and TOPIC"},
-    {"restore", 3, false, restore, "restore wants FILE and COPY"},
+    {"backup", 3, false, backup, "backup needs FILE and COPY"},
+    {"check", 2, false, check, "check needs FILE alone"},
+    {"export", 2, false, export, "export needs FILE alone"},
+    {"compact", 2, true, compact, "compact needs FILE alone"},
+    {"erase", 3, true, erase, "erase needs FILE and TOPIC"},
+    {"restore", 3, false, restore, "restore needs FILE and COPY"},
 };
 
 static int run_action(struct run *run, const struct action *action)

@@ -332,7 +332,7 @@ static int check_words(const struct arguments *arguments, bool is_schema)
         size_t uri = strcspn(word->value, "=");
 
         if (uri == 0 || strlen(word->value) < uri + 2)
-            return fail_with(STATUS_USAGE, "--known wants URI=PATH");
+            return fail_with(STATUS_USAGE, "--known needs URI=PATH");
     }
     return STATUS_OK;
 }

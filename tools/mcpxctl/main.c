@@ -40,7 +40,7 @@ static const struct command commands[] = {
      "has expired, is left alone. ID may be the beginning of an id. The digest, as proposals "
      "lists it, makes sure that it is the proposal that was looked at: an id may be used "
      "again once its envelope is no longer retained. Exits 3 for a no.",
-     OPTIONS(SWITCH("--yes", "do not ask; needed where standard input is no terminal. Wants "
+     OPTIONS(SWITCH("--yes", "do not ask; needed where standard input is no terminal. Needs "
                              "ID@DIGEST, as proposals lists it"),
              OPTION("--to", "ID", VALUE_PARTICIPANT, 0,
                     "who is to do it; needed when it was not proposed to exactly one"),
@@ -134,8 +134,9 @@ static const struct command commands[] = {
      "Prints the digest of the document's canonical form, by which equal values have equal "
      "bytes: no white space, members in the order of their names, strings and numbers written "
      "in one way, no digit of a number lost. --json prints that form too. FILE absent or a "
-     "single dash is standard input. Exits 1, and says where, for what is no JSON or could be "
-     "read in two ways: a name that stands twice, half a surrogate pair, an exponent of more "
+     "single dash is standard input. Exits 1, and says where, when the text is not JSON or "
+     "could be read in two ways: a name that stands twice, half a surrogate pair, an exponent "
+     "of more "
      "than nine digits.",
      ONE_OBJECT_OPTIONS, NULL, cmd_digest, "contracts and releases"},
     {"gate", "DIR", 1, 1, false, "may a server be released?",
@@ -371,8 +372,8 @@ static const struct command commands[] = {
      "Prints what a program has returned in an mcp.envelope.v0.1 or a response.v1, as a "
      "bridge does with what a server returns. The bytes of a value stay as they are, and an "
      "envelope that comes ready passes. FILE absent or a single dash is standard input. When "
-     "the program has failed, nothing need have come. Exits 2 for what is no JSON, or nothing "
-     "without a failure.",
+     "the program has failed, nothing need have come. Exits 2 when the text is not JSON, or "
+     "nothing without a failure.",
      OPTIONS(SWITCH("--text",
                     "the input is text, less one newline at its end; else it is a JSON value"),
              OPTION("--exit-code", "N", VALUE_NUMBER, 0,

@@ -77,9 +77,10 @@ const char *change_plans_refuse(const struct mcpx_capset *own, struct change_tar
 {
     if (authority_has_all(own, wall_ms) || (target.known && !target.guarded))
         return NULL;
-    return target.guarded ? "who has admin/* can only be changed by who has admin/*"
-                          : "who is neither configured nor connected can only be changed "
-                            "with admin/*";
+    return target.guarded
+               ? "a participant with admin/* can only be changed by one with admin/*"
+               : "a participant that is neither configured nor connected can only be changed "
+                 "with admin/*";
 }
 
 /* Its configuration must allow the topic, or have allowed it before a reload. */
@@ -210,7 +211,7 @@ static enum mcpx_err settle_end(const struct drafting *drafting, struct mcpx_gra
     mx_time_format(latest_ms, latest);
     return refuse(drafting, MCPX_ECAPABILITY,
                   "'%s' may be granted at run time until %s and not longer "
-                  "(admin.grant_max_s); what is to last belongs into the configuration",
+                  "(admin.grant_max_s); lasting grants belong into the configuration",
                   grant->pattern, mcpx_slice_of(latest));
 }
 
@@ -227,8 +228,8 @@ static enum mcpx_err lend(const struct drafting *drafting, struct mcpx_grant gra
 
     if (denial.text)
         return refuse(drafting, MCPX_ECAPABILITY,
-                      "'%s' is denied by '%s', and denials win; what was removed at run time "
-                      "comes back when just that is added, without to and until",
+                      "'%s' is denied by '%s', and denials win; a runtime denial ends when "
+                      "exactly its pattern is added, without to and until",
                       grant.pattern, denial);
     err = settle_end(drafting, &grant, first_ms);
     if (err)
@@ -299,7 +300,7 @@ static enum mcpx_err keep_out(const struct drafting *drafting)
     else if (changed_barred_until(drafting->draft, act->wall_ms))
         changed_drop(drafting->draft, changed_find(drafting->draft, CHANGE_BAR, &bar));
     else
-        return refuse(drafting, MCPX_ENOTFOUND, "nobody keeps '%s' out of '%s'", act->identity,
+        return refuse(drafting, MCPX_ENOTFOUND, "'%s' is not banned from '%s'", act->identity,
                       act->topic);
     return MCPX_OK;
 }

@@ -78,7 +78,7 @@ static const char *read_header(struct jwt_parts *parts)
     const char *alg = json_string_value(json_object_get(parts->header, "alg"));
 
     if (!is_text_or_absent(kid))
-        return "the kid in its header is no string";
+        return "the kid in its header is not a string";
     if (!is_access_token(json_object_get(parts->header, "typ")))
         return "the typ in its header is neither JWT nor at+jwt";
     /*
@@ -162,7 +162,7 @@ static const char *dates_fault(const json_t *claims, int64_t wall_ms)
 
     if ((exp && !jwt_date(exp, &end)) || (nbf && !jwt_date(nbf, &begin)) ||
         (iat && !jwt_date(iat, &made)))
-        return "its exp, nbf or iat is no number";
+        return "its exp, nbf or iat is not a number";
     if (wall_ms >= end + JWT_LEEWAY_MS)
         return "expired";
     if (wall_ms < begin - JWT_LEEWAY_MS || wall_ms < made - JWT_LEEWAY_MS)
@@ -356,13 +356,13 @@ static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *
         return want(parts);
     if (!key)
         return MCPX_ETOKEN;
-    proof->why = "its claims are no JSON object in which every name stands once";
+    proof->why = "its claims are not a JSON object with each name once";
     err = parse_object(&parts->payload, &proof->claims);
     if (err)
         return err;
     proof->why = claims_fault(ring, proof->claims, now);
     if (!proof->why && lacks_exp(key, proof->claims))
-        proof->why = "it has no exp, and its key wants one";
+        proof->why = "it has no exp, and its key requires one";
     if (proof->why)
         return MCPX_ETOKEN;
     memcpy(proof->key, key->digest, sizeof proof->key);

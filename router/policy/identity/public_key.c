@@ -141,7 +141,7 @@ static const char *forbidden(const json_t *object)
     static const char *const halves[] = {"d", "p", "q", "dp", "dq", "qi", "oth"};
 
     if (is(json_object_get(object, "kty"), "oct") || json_object_get(object, "k"))
-        return "found a secret, which whoever reads the file could sign with; expected public "
+        return "found a secret: each reader of the file could sign with it; expected public "
                "keys only";
     for (size_t i = 0; i < sizeof halves / sizeof *halves; i++)
         if (json_object_get(object, halves[i]))

@@ -203,16 +203,17 @@ static enum mcpx_err follow(struct audit_folder *folder, uint64_t seq,
         return complain(folder, errors, name, strerror(errno));
     folder->size = (uint64_t)about.st_size;
     if (!S_ISREG(about.st_mode))
-        return complain(folder, errors, name, "is no file");
+        return complain(folder, errors, name, "is not a file");
     if (!read_end(folder->file, folder->size, &tail, &line, torn))
         err = complain(folder, errors, name, strerror(errno));
     else if (line.text)
         err = audit_chain_continue(chain, (struct mcpx_slice){line.text, line.len + 1});
     mcpx_text_fini(&tail);
     if (err == MCPX_EINVALID) {
-        (void)complain(folder, errors, name,
-                       "ends with what is no line of an audit; \"mcpxctl audit verify\" says "
-                       "where it was damaged; keep the folder and name another one");
+        (void)complain(
+            folder, errors, name,
+            "ends with bytes that are not a line of an audit; \"mcpxctl audit verify\" says "
+            "where it was damaged; keep the folder and name another one");
         err = MCPX_ECONFIG;
     }
     return err;

@@ -172,7 +172,7 @@ static void diagnose(struct pass *pass, enum audit_damage signature)
     } cases[] = {
         {!b->at.ended, AUDIT_TRUNCATION, b, "this line is cut off"},
         {has_a && joins(a, c), AUDIT_MISPLACED, b, misplaced},
-        {!b->readable, AUDIT_EDIT, b, "this is no line of an audit"},
+        {!b->readable, AUDIT_EDIT, b, "this is not a line of an audit"},
         {signature && c->readable && !joins(b, c), AUDIT_EDIT, b,
          "this checkpoint is not the one that the next line names"},
         {signature == AUDIT_UNKNOWN_KEY, signature, b,

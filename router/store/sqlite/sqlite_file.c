@@ -97,7 +97,7 @@ static enum mcpx_err examine_header(const char *file, const unsigned char *heade
         return tell(errors, file, "is empty, which a database never is",
                     "put a backup in its place, or remove it and begin anew");
     if (!is_sqlite(header, len))
-        return tell(errors, file, "is no SQLite database, or its beginning is damaged",
+        return tell(errors, file, "is not a SQLite database, or its beginning is damaged",
                     another);
     if (big_endian(header + ID_AT) != SCHEMA_ID)
         return tell(errors, file, "is the database of another program", another);

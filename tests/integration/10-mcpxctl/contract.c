@@ -158,7 +158,7 @@ Test(contract, R002_21_a_schema_comes_from_a_file_and_refers_to_what_is_known)
         {"mcpxctl validate schema good.json --schema nowhere.json 2>&1", 2,
          "nowhere.json: No such file"},
         {"mcpxctl validate schema good.json --schema size.json --known x 2>&1", 2,
-         "--known wants URI=PATH"},
+         "--known needs URI=PATH"},
     };
 
     expect_rows(rows, LENGTH(rows));

@@ -80,7 +80,7 @@ Test(decide, a_yes_is_bound_to_what_was_listed)
 
     run_for_id(id, "mcpxctl propose echo '{\"n\":1}' --to fs --as agent");
     find_listed("mcpxctl proposals --as ann", id, word);
-    expect_of(2, "--yes wants ID@DIGEST", "mcpxctl approve %.8s --yes --as ann 2>&1", id);
+    expect_of(2, "--yes needs ID@DIGEST", "mcpxctl approve %.8s --yes --as ann 2>&1", id);
     snprintf(line, sizeof line, "mcpxctl approve %s@%s --yes\n", id, strchr(word, '@') + 1);
     cr_expect_not_null(strstr(output, line), "it says what to type: %s", output);
     for (size_t i = 0; i < 3; i++) {

@@ -81,8 +81,8 @@ Test(hostile, a_proposal_cannot_be_ended_by_who_only_names_it)
     cr_expect_not_null(strstr(output, "  eve -> fs  mcp/proposal:tools/call:echo"), "%s",
                        output);
     expect("mcpxctl chain good --as ann", 0, "state: open\n");
-    cr_expect_not_null(strstr(output, "[ignored: the payload is no JSON-RPC message]"), "%s",
-                       output);
+    cr_expect_not_null(strstr(output, "[ignored: the payload is not a JSON-RPC message]"),
+                       "%s", output);
     expect("mcpxctl history --as ann", 0,
            "mcp/request:tools/call:echo  [ignored: the kind says something else");
 }
@@ -151,7 +151,7 @@ Test(hostile, what_was_sent_again_under_an_id_is_not_approved)
         say(id, NULL, "chat", "{}");
     }
     say("deal", NULL, "mcp/proposal:tools/call:fail", CALL("fail"));
-    expect("mcpxctl approve deal --yes --as ann 2>&1", 2, "--yes wants ID@DIGEST");
+    expect("mcpxctl approve deal --yes --as ann 2>&1", 2, "--yes needs ID@DIGEST");
     expect_of(1, "something else than what was listed",
               "mcpxctl approve %s --yes --as ann 2>&1", word);
     cr_expect_null(strstr(output, "to be done"), "%s", output);
@@ -254,7 +254,7 @@ Test(hostile, ten_thousand_proposals_are_listed_and_one_is_found)
     }
     expect("mcpxctl proposals --as ann | wc -l", 0, "10000\n");
     expect("mcpxctl chain p09999 --as ann | tail -n 1", 0, "state: open\n");
-    expect("mcpxctl approve p05000 --yes --as ann 2>&1", 2, "--yes wants ID@DIGEST");
+    expect("mcpxctl approve p05000 --yes --as ann 2>&1", 2, "--yes needs ID@DIGEST");
     snprintf(word, sizeof word, "%.*s", 64, strstr(output, "p05000@"));
     expect_of(4, "not in the topic", "mcpxctl approve %.39s --yes --as ann 2>&1", word);
     cr_expect_not_null(strstr(output, "proposal   p05000\n"), "%s", output);

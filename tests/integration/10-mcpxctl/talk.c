@@ -42,7 +42,7 @@ Test(talk, what_is_said_is_in_the_history)
     expect("mcpxctl history --from ann --kind 'ch*' --limit 1 --as bob", 0, "two");
     cr_assert_eq(run("mcpxctl history --from bob --as bob"), 0);
     cr_expect_str_eq(output, "");
-    expect("mcpxctl history --kind a::b --as bob 2>&1", 2, "--kind wants a pattern");
+    expect("mcpxctl history --kind a::b --as bob 2>&1", 2, "--kind needs a pattern");
 }
 
 Test(talk, who_is_there_and_may_say_what)
@@ -109,7 +109,7 @@ Test(talk, R000_19_calls_carry_meta_and_whole_requests)
          "--meta: expected a JSON object"},
         {"mcpxctl call meta --meta '{' --to fs --as ann 2>&1", 2, "--meta, byte 1: "},
         {SEND("meta", "7") "2>&1", 2, "standard input: /params/_meta: must be an object"},
-        {SEND("", "{}") "2>&1", 2, "standard input is no mcp.request.v0.1: /tool/name: "},
+        {SEND("", "{}") "2>&1", 2, "standard input is not an mcp.request.v0.1: /tool/name: "},
         {SEND("meta", "{}") "echo 2>&1", 2, "--request says it all"},
         {SEND("meta", "{}") "--meta '{}' 2>&1", 2, "--request says it all"},
         {"mcpxctl call --request nowhere.json --to fs --as ann 2>&1", 2,
@@ -214,9 +214,9 @@ Test(talk, says_where_it_cannot_connect)
         {"mcpxctl who --as ann --url ws://127.0.0.1:99999 2>&1", 2,
          "with a port from 1 to 65535"},
         {"MCPX_TOKEN=x mcpxctl call x --to y --url ws://127.0.0.1:1 2>&1", 5, "cannot join"},
-        {"mcpxctl who --as ann --url nowhere 2>&1", 2, "--url wants ws://"},
+        {"mcpxctl who --as ann --url nowhere 2>&1", 2, "--url needs ws://"},
         {"MCPX_TOPIC= mcpxctl who --as ann 2>&1", 2, "a topic is needed"},
-        {"mcpxctl who --as system 2>&1", 2, "--as wants a participant id"},
+        {"mcpxctl who --as system 2>&1", 2, "--as needs a participant id"},
         {"mcpxctl who --as ann --url \"$MCPX_URL/elsewhere\" 2>&1", 5,
          "/elsewhere (from --url) gives no token for --as"},
         {"MCPX_URL=ws://127.0.0.1:1 mcpxctl who --as ann 2>&1", 5,

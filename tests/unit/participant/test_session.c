@@ -374,5 +374,5 @@ Test(session, names_its_events_and_violations)
     cr_expect_str_eq(mcpx_violation_name(MCPX_VIOLATION_ID), "other_id");
     cr_expect_str_eq(mcpx_violation_name(MCPX_VIOLATION_COUNT), "unknown");
     cr_expect_str_eq(mcpx_violation_text(MCPX_VIOLATION_TEXT),
-                     "the message is no valid envelope");
+                     "the message is not a valid envelope");
 }

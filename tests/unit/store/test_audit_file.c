@@ -327,7 +327,7 @@ static const struct {
     {key_of_nothing, MCPX_ECONFIG, "expected a private Ed25519 key"},
     {in_use, MCPX_ECONFIG, "is in use by another router"},
     {a_file, MCPX_ESYSTEM, "Not a directory"},
-    {garbage, MCPX_ECONFIG, "audit-1.jsonl: ends with what is no line"},
+    {garbage, MCPX_ECONFIG, "audit-1.jsonl: ends with bytes that are not a line"},
     {a_picture, MCPX_ECONFIG, "its newest file has no line"},
     {a_folder_inside, MCPX_ESYSTEM, "audit-1.jsonl: "},
     {a_link, MCPX_ESYSTEM, "audit-1.jsonl: "},

@@ -75,9 +75,9 @@ Test(sqlite_files, what_is_no_database_is_refused)
     file_write(keeper.file, "", 0);
     expect_refusal("zero length", "is empty");
     file_write(keeper.file, jpeg, sizeof jpeg);
-    expect_refusal("a picture", "is no SQLite database");
+    expect_refusal("a picture", "is not a SQLite database");
     file_write(keeper.file, half, sizeof half);
-    expect_refusal("a beginning", "is no SQLite database");
+    expect_refusal("a beginning", "is not a SQLite database");
 }
 
 Test(sqlite_files, the_database_of_another_program_is_refused)

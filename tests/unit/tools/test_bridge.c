@@ -117,7 +117,7 @@ Test(limit, lets_a_hundred_lines_of_a_sort_through_then_ten_a_second_and_counts_
 
     for (int64_t ms = 0; ms < 10000; ms++)
         shown += bridge_limit_allows(
-            &limit, MCPX_SLICE("the server wrote what is no JSON, ignored: xyz"), ms);
+            &limit, MCPX_SLICE("the server wrote a line that is not JSON, ignored: xyz"), ms);
     cr_expect_eq(shown, 199, "%zu", shown);
     cr_expect_eq(bridge_limit_take_left(&limit, 10000), 10000 - shown);
     cr_expect_eq(bridge_limit_take_left(&limit, 10001), 0, "told once");

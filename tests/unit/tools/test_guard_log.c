@@ -45,11 +45,11 @@ Test(guard_log, says_what_it_knows_and_no_more)
     judge.fault.reason = "expected '}'";
     guard_log_left_out(&text, false, GUARD_TEXT, &judge);
     cr_expect_str_eq(text.text,
-                     "guard: left out (malformed): it is no valid envelope: expected "
+                     "guard: left out (malformed): it is not a valid envelope: expected "
                      "'}'\n");
     guard_log_left_out(&json, true, GUARD_TEXT, &judge);
     cr_expect_str_eq(json.text,
-                     "{\"event\":\"left_out\",\"reason\":\"malformed\",\"text\":\"it is no "
+                     "{\"event\":\"left_out\",\"reason\":\"malformed\",\"text\":\"it is not a "
                      "valid envelope\",\"detail\":\"expected '}'\"}\n");
     guard_judge_fini(&judge);
 }

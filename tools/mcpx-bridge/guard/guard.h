@@ -25,18 +25,19 @@ void guard_asked_free(struct guard_asked *asked);
 #define GUARD_VERDICTS(X)                                                                     \
     X(GUARD_PASS, "pass", "it is as it should be", true)                                      \
     X(GUARD_ECHO, "echo", "the agent's own message came back", true)                          \
-    X(GUARD_ADDRESS, "not_addressed", "it is addressed to somebody else", true)               \
-    X(GUARD_TEXT, "malformed", "it is no valid envelope", false)                              \
+    X(GUARD_ADDRESS, "not_addressed", "it is addressed to another participant", true)         \
+    X(GUARD_TEXT, "malformed", "it is not a valid envelope", false)                           \
     X(GUARD_BINARY, "binary", "it is a binary message", false)                                \
     X(GUARD_LONG, "too_long", "it is too long to be judged", false)                           \
     X(GUARD_ROUTER, "not_router", "a system message does not come from the router", false)    \
-    X(GUARD_RPC, "not_json_rpc", "its payload is no JSON-RPC message", false)                 \
+    X(GUARD_RPC, "not_json_rpc", "its payload is not a JSON-RPC message", false)              \
     X(GUARD_KIND, "kind_mismatch", "its kind says something else than its payload", false)    \
     X(GUARD_PROPOSAL, "proposal_with_id", "a proposal would be executed: it has an id",       \
       false)                                                                                  \
     X(GUARD_DISGUISE, "disguised", "its payload could be taken for an MCP message", false)    \
     X(GUARD_UNSOLICITED, "unsolicited", "it answers nothing the agent has asked", false)      \
-    X(GUARD_SENDER, "other_sender", "it answers in the place of who was asked", false)        \
+    X(GUARD_SENDER, "other_sender", "it answers in place of the participant that was asked",  \
+      false)                                                                                  \
     X(GUARD_OPERATION, "other_operation", "it answers another operation than was asked for",  \
       false)
 

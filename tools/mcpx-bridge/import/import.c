@@ -62,7 +62,7 @@ void import_notified(struct import *import, const struct mcpx_event *event)
         return;
     /* It could not be answered when it is checked, and a server might still run it. */
     if (import_is_under_terms(import, method)) {
-        import_say(import, "%s", "a tools/call without an id is dropped: it is no call");
+        import_say(import, "%s", "a tools/call without an id is dropped: it is not a call");
         return;
     }
     /* Progress belongs to a question of the server; other progress is noise, or false. */

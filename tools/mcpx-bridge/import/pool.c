@@ -323,7 +323,7 @@ void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx
         break;
     case MCPX_EVENT_EXPIRED:
         import_ask_failed(asker_of(pool, event->tag), event->tag, BRIDGE_TIMED_OUT,
-                          "nobody answered in time");
+                          "no participant answered in time");
         break;
     case MCPX_EVENT_REFUSED:
         import_refused(asker_of(pool, event->tag), event);

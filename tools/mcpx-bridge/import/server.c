@@ -12,7 +12,7 @@ static const char *fault_of_answer(const struct mcpx_rpc *rpc)
     if (rpc->form == MCPX_RPC_RESULT)
         return bridge_is(rpc->result, "null") ? "its result is null" : NULL;
     if (mcpx_json_type(rpc->error) != MCPX_JSON_OBJECT)
-        return "its error is no object";
+        return "its error is not an object";
     return !code.text || mcpx_json_type(code) != MCPX_JSON_NUMBER
                ? "its error has no code that is a number"
                : NULL;
@@ -21,7 +21,7 @@ static const char *fault_of_answer(const struct mcpx_rpc *rpc)
 static void refuse_malformed(struct import *import, struct bridge_call *call, const char *why)
 {
     mx_scoped_text message =
-        mx_formatted("the server's answer is no JSON-RPC message: %s", why);
+        mx_formatted("the server's answer is not a JSON-RPC message: %s", why);
 
     import_refuse(import, call, MCPX_CAUSE_FAILED, message.text);
 }
@@ -76,7 +76,7 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
     if (!call) {
         /* Late answers to cancelled or timed-out requests are normal. */
         if (id < 1 || id > import->calls.last_number)
-            import_say(import, "the server answered what was not asked: %s",
+            import_say(import, "the server answered a request that it did not get: %s",
                        import_shown(rpc->text));
         return;
     }
@@ -130,7 +130,8 @@ static void on_malformed(struct import *import, struct mcpx_slice value, const c
 {
     struct bridge_call *call = call_of(import, mcpx_json_get(value, "id"));
 
-    import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %s",
+    import_say(import,
+               "the server wrote a line that is not a JSON-RPC message (%s), ignored: %s",
                reason, import_shown(value));
     if (call && call->purpose == IMPORT_PARTICIPANT && !mcpx_json_get(value, "method").text)
         refuse_malformed(import, call, reason);
@@ -231,9 +232,9 @@ void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice
         (void)mcpx_json_check(mcpx_text_view(&mended), 0, &value, NULL);
         read_message(import, value, now);
     } else {
-        import_say(import, "the server wrote what is no JSON, ignored: %s",
+        import_say(import, "the server wrote a line that is not JSON, ignored: %s",
                    import_shown(line));
-        refuse_unread(import, line, MCPX_CAUSE_FAILED, "the server's answer is no JSON");
+        refuse_unread(import, line, MCPX_CAUSE_FAILED, "the server's answer is not JSON");
     }
 }
 

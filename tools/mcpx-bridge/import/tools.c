@@ -93,7 +93,7 @@ void import_tools_ask(struct import *import, struct mcpx_now now)
     if (tools->coming) {
         tools->again = true;
     } else if (!import_has_tools(import)) {
-        import_say(import, "%s", "the server has no tools: whoever calls one is told so");
+        import_say(import, "%s", "the server has no tools: each call of one is told so");
         settle_for_none(import, now);
     } else if (!mx_bucket_take(&tools->reads, reads, 1, now.mono_ms)) {
         tools->due_at = now.mono_ms + mx_bucket_wait_ms(&tools->reads, reads, 1, now.mono_ms);

@@ -18,7 +18,7 @@ static int read_time(const struct arguments *arguments, const char *option, int6
     if (!value || mx_time_parse(mcpx_slice_of(value), out))
         return STATUS_OK;
     return fail_with(STATUS_USAGE,
-                     "%s wants a time as lines have it, such as 2026-01-31T23:59:59Z", option);
+                     "%s needs a time as lines have it, such as 2026-01-31T23:59:59Z", option);
 }
 
 #define SORT_NAME(constant, name) name,
@@ -38,7 +38,7 @@ static int read_sorts(const struct arguments *arguments, struct pick *out)
         if (sort == PICK_SORTS_MAX)
             return fail_with(
                 STATUS_USAGE,
-                "--what wants allow, refuse, join, leave, update, turned_away, grant, revoke, "
+                "--what needs allow, refuse, join, leave, update, turned_away, grant, revoke, "
                 "kick, lift, reload, keys, undelivered, lost, checkpoint, begin, start or "
                 "stop");
         if (out->what_count < PICK_SORTS_MAX)

@@ -27,7 +27,7 @@ int filter_read(const struct arguments *arguments, struct filter *out)
     if (filter_make(arguments_value(arguments, "--kind"), arguments_value(arguments, "--from"),
                     &fault, out) == MCPX_OK)
         return STATUS_OK;
-    return fail_with(STATUS_USAGE, "--kind wants a pattern: %s, byte %zu: %s", fault.field,
+    return fail_with(STATUS_USAGE, "--kind needs a pattern: %s, byte %zu: %s", fault.field,
                      fault.offset, fault.reason);
 }
 

@@ -50,7 +50,7 @@ int operation_read(const char *method, const char *const *words, size_t count,
     if (check_method(method) != STATUS_OK)
         return STATUS_USAGE;
     if (named && count == 0)
-        return fail_with(STATUS_USAGE, "NAME: this method wants to know of what");
+        return fail_with(STATUS_USAGE, "NAME: this method needs to know of what");
     if (!named && count > 1)
         return fail_with(STATUS_USAGE, "JSON: this method takes its params alone");
     if (named) {

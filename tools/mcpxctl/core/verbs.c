@@ -32,7 +32,7 @@ int address_read(const struct arguments *arguments, struct address *out)
         struct mcpx_slice to = mcpx_slice_of(word->value);
 
         if (!mcpx_participant_id_is_valid(to))
-            return fail_with(STATUS_USAGE, "--to wants a participant id of 1..%d bytes",
+            return fail_with(STATUS_USAGE, "--to needs a participant id of 1..%d bytes",
                              MCPX_ID_MAX);
         if (out->count == MCPX_TO_MAX)
             return fail_with(STATUS_USAGE, "at most %d addressees", MCPX_TO_MAX);

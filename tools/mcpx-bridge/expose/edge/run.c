@@ -440,7 +440,7 @@ static int read_only(const struct arguments *arguments, struct edge *edge)
         if (!mcpx_topic_name_is_valid(mcpx_slice_of(word->value)))
             return fail_with(
                 STATUS_USAGE,
-                "--only wants a participant or the name of a tool, prompt or resource as the "
+                "--only needs a participant or the name of a tool, prompt or resource as the "
                 "client sees it, * standing for any bytes: 1 to %d bytes of UTF-8 without "
                 "control characters",
                 MCPX_ID_MAX);
@@ -460,7 +460,7 @@ static int read_options(const struct arguments *arguments, struct edge *edge)
         return fail_with(STATUS_USAGE, "--heartbeat must be 0.1 or more");
     if (http && !expose_http_address(http, &edge->address))
         return fail_with(STATUS_USAGE,
-                         "--http wants an address of this machine, such as 127.0.0.1:8808, "
+                         "--http needs an address of this machine, such as 127.0.0.1:8808, "
                          "localhost:0 or [::1]:8808: everybody who reaches it acts as the "
                          "participant");
     config->answers_only = http != NULL;

@@ -218,10 +218,10 @@ static const char *fault_of(enum expose_list list, struct mcpx_slice item)
     if (mcpx_json_type(key) != MCPX_JSON_STRING || key.len == 2)
         return "it has no name";
     if (mcpx_json_type(mcpx_json_get(item, "name")) != MCPX_JSON_STRING)
-        return "its name is no text";
+        return "its name is not text";
     if (list == EXPOSE_TOOLS &&
         (mcpx_json_type(input) != MCPX_JSON_OBJECT || !is_schema_of_object(input)))
-        return "its inputSchema is no schema of an object";
+        return "its inputSchema is not a schema of an object";
     return NULL;
 }
 

@@ -84,7 +84,7 @@ static int check_capabilities(const char *text)
     if (!text)
         return STATUS_OK;
     if (mcpx_json_check(mcpx_slice_of(text), 64, &value, &fault))
-        return fail_with(STATUS_USAGE, "--client-capabilities is no JSON: %s at byte %zu",
+        return fail_with(STATUS_USAGE, "--client-capabilities is not JSON: %s at byte %zu",
                          fault.reason, fault.offset);
     if (mcpx_json_type(value) != MCPX_JSON_OBJECT)
         return fail_with(
@@ -177,7 +177,7 @@ static int check_options(const struct arguments *arguments)
     if (isolates && (arguments_number(arguments, "--isolate-max", 1) < 1 ||
                      arguments_number(arguments, "--isolate-max", 1) > ISOLATE_LIMIT ||
                      arguments_ms(arguments, "--isolate-idle", 1000) < 1000))
-        return fail_with(STATUS_USAGE, "--isolate-max wants 1 to %d, --isolate-idle 1 or more",
+        return fail_with(STATUS_USAGE, "--isolate-max needs 1 to %d, --isolate-idle 1 or more",
                          ISOLATE_LIMIT);
     return STATUS_OK;
 }
