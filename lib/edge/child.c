@@ -1,8 +1,8 @@
 /*
- * child.c - the states of a child and the one timer that moves it between them: there is never
- * more than one thing to wait for, because each state waits for one. What a process does arrives
- * from the files below as facts, which know nothing of states; a state is told when it is
- * entered, from the loop, and STOPPED and FAILED only when no handle is left on it.
+ * child.c - the states of a child and the one timer that moves it between them. One timer is
+ * enough, because each state waits for one thing. The files below report facts about the process
+ * and know nothing of states. The owner is told each state when it is entered, from the loop;
+ * STOPPED and FAILED only when no handle is left on the loop.
  */
 #include "lib/edge/child_state.h"
 
@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-/* SETTLE_MS: a program that says nothing is taken for running after this; LINGER_MS: how long
- * one may live after its output closed, which every ending program does for a moment;
- * SUPERVISOR_MS, ROUND_MS, ROUNDS_MAX: how long a supervisor that shall kill everything may take,
- * undisturbed and then
- * with help. */
+/* SETTLE_MS: a program that writes nothing counts as running after this. LINGER_MS: how long a
+ * program may live after its output closed, as every ending program does for a moment.
+ * SUPERVISOR_MS: how long a supervisor may take to kill everything alone. ROUND_MS, ROUNDS_MAX: how
+ * often the owner then helps. */
 enum {
     SETTLE_MS = 100,
     LINGER_MS = 100,
@@ -79,7 +78,7 @@ static void on_lingering(uv_timer_t *timer)
 
     mx_child_run_hear(child);
     if (child->run.ended)
-        return; /* a machine that paused runs timers first */
+        return; /* after a pause of the machine, timers run first */
     child->run.closed = true;
     mx_child_run_order(child, MX_ORDER_KILL);
 }
@@ -97,7 +96,7 @@ static void on_timer_closed(uv_handle_t *handle)
     tell(child, child->stopping ? MCPX_CHILD_STOPPED : MCPX_CHILD_FAILED, -1);
 }
 
-/* The last handle is closed; then the last state is told. */
+/* Closes the timer, the last handle; then the last state is told. */
 static void conclude(struct mcpx_child *child)
 {
     if (!uv_is_closing((uv_handle_t *)&child->timer))
@@ -162,7 +161,7 @@ static void is_over(struct mcpx_child *child)
         uv_timer_start(&child->timer, on_retry, (uint64_t)pause, 0);
 }
 
-/* The supervisor hangs, or may not kill a process. All that can be killed are, then itself. */
+/* The supervisor hangs, or may not kill a process. Kills all others, at last the supervisor. */
 static void on_supervisor_due(uv_timer_t *timer)
 {
     struct mcpx_child *child = timer->data;
@@ -173,7 +172,7 @@ static void on_supervisor_due(uv_timer_t *timer)
         uv_timer_start(timer, on_supervisor_due, ROUND_MS, 0);
     else if (waitid(P_PID, (id_t)child->run.supervisor, &info, WEXITED | WNOHANG | WNOWAIT) ==
              0)
-        kill(child->run.supervisor, SIGKILL); /* it is still ours */
+        kill(child->run.supervisor, SIGKILL); /* not reaped, so the id is still ours */
 }
 
 static void on_kill_due(uv_timer_t *timer)

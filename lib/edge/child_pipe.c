@@ -1,13 +1,13 @@
 /*
- * child_pipe.c - our ends of a child's pipes. Lines to it that its pipe does not take now wait in
- * one contiguous text with a bound; nothing is allocated per line. What it writes is cut into
- * lines: one stream for our program, the other, labelled, for people; it is another program's text
- * on a terminal, so no escape sequence gets through. Both are read a piece at a time, so that a
- * child that floods one takes no more than its turn of the loop.
+ * child_pipe.c - our ends of a child's pipes. Lines for the child wait in one bounded text while
+ * its pipe is full; nothing is allocated per line. Its output is cut into lines for our program.
+ * Its standard error becomes labelled lines for people, without escape sequences, because they may
+ * reach a terminal. Each pipe is read a piece at a time, so a flooding child cannot hold up the
+ * loop.
  *
- * Refused: uv_write. It writes when the loop likes, and a write to a pipe nobody reads raises
- * SIGPIPE, which ends a program that has not ignored it; a library does not decide that for its
- * program. Here the signal is blocked for the length of the call and taken back.
+ * Rejected: uv_write. It may write later, and a write to a closed pipe raises SIGPIPE. By default
+ * the signal ends the program, and a library must not change that. Here the signal is blocked
+ * during the call and taken back.
  */
 #include "lib/edge/child_state.h"
 
@@ -44,7 +44,7 @@ void mx_child_port_close(struct mcpx_child *child, enum mx_child_end end)
     port->fd = -1;
 }
 
-/* write(2) without the signal SIGPIPE, whatever this process does with that signal. */
+/* write(2) without SIGPIPE, also where this process does not ignore the signal. */
 static ssize_t child_port_write(int fd, const char *bytes, size_t len)
 {
     const struct timespec now = {0, 0};
@@ -133,8 +133,8 @@ void mx_child_describe(struct mcpx_child *child)
 }
 
 /*
- * One line of standard error for a terminal or log: "[name] line\n" with the bytes of control
- * characters, and those that are not UTF-8, as \xNN; `cut` adds "...". Appends to `out`.
+ * Appends a line of standard error for a terminal or log: "[name] line\n". Bytes of control
+ * characters (not tab) and invalid UTF-8 become \xNN; `cut` adds "...".
  */
 static void child_label(struct mcpx_text *out, const char *name, struct mcpx_slice line,
                         bool cut)
@@ -174,7 +174,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
     struct mcpx_child *child = poll->data;
 
     (void)events;
-    if (status < 0) { /* it has closed its input */
+    if (status < 0) { /* the child has closed its input */
         mx_child_input_fini(child);
         mx_child_port_close(child, MX_END_INPUT);
         return;
@@ -210,7 +210,7 @@ void mx_child_input_flush(struct mcpx_child *child)
         uv_poll_start(&port->poll, UV_WRITABLE, on_writable);
     else if (child->stopping)
         mx_child_port_close(child, MX_END_INPUT);
-    else if (uv_is_active((uv_handle_t *)&port->poll)) /* else it would ask the system */
+    else if (uv_is_active((uv_handle_t *)&port->poll)) /* else a needless system call */
         uv_poll_stop(&port->poll);
 }
 
@@ -270,7 +270,7 @@ static void tell_lines(struct mcpx_child *child, struct mcpx_slice bytes)
     }
 }
 
-/* Whether a write of PIPE_BUF bytes would wait for who reads our standard error. */
+/* True when a write of PIPE_BUF bytes to our standard error would block. */
 static bool would_wait(void)
 {
     struct pollfd wait = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -278,7 +278,7 @@ static bool would_wait(void)
     return poll(&wait, 1, 0) == 0;
 }
 
-/* Writes a line, or as much of it as can be; returns what was written. */
+/* Writes as much of a line as standard error takes; returns the bytes written. */
 static size_t show_line(struct mcpx_slice line)
 {
     size_t done = 0;
@@ -294,7 +294,7 @@ static size_t show_line(struct mcpx_slice line)
     return done;
 }
 
-/* Lines that were lost are told of before the next one that is written. */
+/* Reports lost lines before the next line. Returns false when that cannot be written. */
 static bool report_lost(struct mcpx_child *child)
 {
     mx_scoped_text text = {0};
@@ -311,7 +311,7 @@ static bool report_lost(struct mcpx_child *child)
     return true;
 }
 
-/* Nobody waits for who reads our standard error: what it does not take is lost, and counted. */
+/* Writing to our standard error never blocks: lines that it does not take are lost, and counted. */
 static void show(struct mcpx_child *child, const struct mcpx_text *text)
 {
     int64_t now_ms = (int64_t)uv_now(child->config.loop);
@@ -366,7 +366,7 @@ void mx_child_output_read(struct mcpx_child *child, enum mx_child_end end)
         child->facts->silent(child);
 }
 
-/* As much as there is now and no more: somebody else may have been handed the pipe. */
+/* Reads no more than the pipe holds now: another process may have inherited its write end. */
 static void drain(struct mcpx_child *child, enum mx_child_end end)
 {
     int left = 0;
@@ -387,5 +387,5 @@ void mx_child_output_drain(struct mcpx_child *child)
     drain(child, MX_END_OUTPUT);
     drain(child, MX_END_ERRORS);
     if (child->config.name)
-        show_errors(child, MCPX_SLICE("\n")); /* last words without an end */
+        show_errors(child, MCPX_SLICE("\n")); /* ends a last line without one */
 }

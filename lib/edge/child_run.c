@@ -1,12 +1,11 @@
 /*
- * child_run.c - one process: how it is started, and on the loop its four ends of ours and what its
- * supervisor says. Pipes, an environment, and a fork with every signal blocked, so that no handler
- * of the owner runs in the supervisor. All descriptors are close-on-exec from the moment they
- * exist: other threads may execute programs at any time. The socket to the supervisor closes last
- * of all; then the pipes hold what the dead have written and nobody can add to it, so "no line
- * after DOWN" needs no flag.
+ * child_run.c - starts one process, and watches our four ends of it on the loop. A start is pipes,
+ * an environment, and a fork with every signal blocked, so no handler of the owner runs in the
+ * supervisor. All descriptors are close-on-exec from the start, because other threads may execute
+ * programs at any time. The socket to the supervisor closes last. By then all writers of the pipes
+ * are dead, so "no line after DOWN" needs no flag.
  *
- * Refused: uv_spawn. It waits for the process it started and knows of no descendants.
+ * Rejected: uv_spawn. It waits for the process it started and does not know descendants.
  */
 #define _GNU_SOURCE /* _Fork, pipe2 */
 #include "lib/edge/child_state.h"
@@ -27,7 +26,7 @@ extern char **environ;
 
 static const char mark_name[] = "MCPX_CHILD=";
 
-/* The owner's and the program's, in the order of enum mx_child_end. */
+/* The owner's and the program's ends, in the order of enum mx_child_end. */
 struct ends {
     int ours[MX_END_COUNT];
     int theirs[MX_END_COUNT];
@@ -87,7 +86,7 @@ static bool make_mark(char *mark)
     return true;
 }
 
-/* Ours with the mark first and no other; the array is given, its strings are borrowed. */
+/* Our environment with `mark` first and no other mark. The caller frees the array only. */
 static char **make_environment(char *mark)
 {
     size_t count = 0, len = 0, i;
@@ -123,9 +122,9 @@ static pid_t fork_supervisor(const struct mx_supervisor_task *task)
 }
 
 /*
- * Starts a supervisor that starts the program; how that goes, the control socket tells. Returns
+ * Starts a supervisor, and it starts the program; the control socket reports the outcome. Returns
  * MCPX_OK with the child's ports and its run's supervisor and mark filled; MCPX_ENOMEM;
- * MCPX_ESYSTEM, errno tells.
+ * MCPX_ESYSTEM with errno.
  */
 static enum mcpx_err child_spawn(struct mcpx_child *child)
 {
@@ -153,7 +152,7 @@ static enum mcpx_err child_spawn(struct mcpx_child *child)
     return MCPX_OK;
 }
 
-/* How often processes without a supervisor are looked for, and how long when the end is wanted. */
+/* SWEEP_MS: between searches for processes without a supervisor. SWEEPS_MAX: searches of a stop. */
 enum { SWEEP_MS = 10, SWEEPS_MAX = 100 };
 
 void mx_child_run_order(struct mcpx_child *child, enum mx_supervisor_order order)
@@ -164,7 +163,7 @@ void mx_child_run_order(struct mcpx_child *child, enum mx_supervisor_order order
         (void)!send(child->ports[MX_END_CONTROL].fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* It is ending already. Somebody else may have waited for it. */
+/* The supervisor is ending. ECHILD: other code of this program has reaped it. */
 static void wait_for_supervisor(const struct mcpx_child *child)
 {
     while (waitpid(child->run.supervisor, NULL, 0) < 0 && errno == EINTR)
@@ -181,8 +180,8 @@ static void finish(struct mcpx_child *child)
         mx_child_port_close(child, end);
 }
 
-/* Somebody has killed the supervisor, and with it the child. The rest is found by what is known of
- * it, until there is none. */
+/* The supervisor was killed, and with it the child. Kills the other processes, found by session and
+ * mark, until none is left. */
 static void on_sweep(uv_timer_t *timer)
 {
     struct mcpx_child *child = timer->data;
@@ -225,7 +224,7 @@ static void take_news(struct mcpx_child *child, const struct mx_supervisor_news 
     }
 }
 
-/* An order that the supervisor has not read any more shows as a reset before its last words do. */
+/* ECONNRESET: the supervisor ended with an order unread. Its last reports can still be read. */
 bool mx_child_run_hear(struct mcpx_child *child)
 {
     struct mx_supervisor_news news;

@@ -1,8 +1,8 @@
 /*
- * child_state.h - what a child is made of, for the files that share it, from the highest to the
- * lowest: child.c (what state it is in), child_run.c (one process, from its start to its end),
- * child_pipe.c (pipes and the lines in them), child_supervisor.c (the process between an owner and
- * its child). A file calls those below it; what happens there is told upwards as a fact.
+ * child_state.h - the parts of a child, shared by four files, from the highest to the lowest:
+ * child.c (its states), child_run.c (one process, from its start to its end), child_pipe.c (pipes
+ * and their lines), child_supervisor.c (the process between an owner and its child). A file calls
+ * the files below it; they report facts upwards.
  */
 #ifndef EDGE_CHILD_STATE_H
 #define EDGE_CHILD_STATE_H
@@ -16,28 +16,28 @@
 #include <sys/types.h>
 #include <uv.h>
 
-/* ---- child_supervisor.c, and what a supervisor and an owner tell each other ---- */
+/* ---- child_supervisor.c, and the messages between a supervisor and an owner ---- */
 
-/** How long a mark is at most, with its NUL: "MCPX_CHILD=" and sixteen digits. */
+/** Room for a mark with its NUL: "MCPX_CHILD=" and sixteen digits. */
 enum { MX_REAP_MARK_SIZE = 32 };
 
 /**
- * Sends SIGKILL to every process that descends from `ancestor`, once. Who is orphaned meanwhile is
- * found by the next call. Returns how many there were, the dead not counted. Safe after a fork in a
- * program with threads.
+ * Sends SIGKILL to every descendant of `ancestor`, once. The next call finds processes orphaned
+ * meanwhile. Returns how many there were, without dead ones. Safe after a fork in a program with
+ * threads.
  */
 size_t mx_reap_descendants(pid_t ancestor);
 
 /**
- * Sends SIGKILL to every process of the session `session` (0 = none) and to every process that was
- * executed with the environment entry `mark`. Returns how many there were, the dead not counted.
+ * Sends SIGKILL to every process of the session `session` (0 = none) and to every process executed
+ * with the environment entry `mark`. Returns how many there were, without dead ones.
  */
 size_t mx_reap_marked(pid_t session, const char *mark);
 
-/** One byte from the owner. Its end of the connection closing means MX_ORDER_KILL. */
+/** One byte from the owner. When the owner's end closes, that means MX_ORDER_KILL. */
 enum mx_supervisor_order { MX_ORDER_TERM = 'T', MX_ORDER_KILL = 'K' };
 
-/** What a supervisor tells, in this order; REFUSED takes the place of EXECUTED. */
+/** Reports of a supervisor, in this order; REFUSED takes the place of EXECUTED. */
 enum mx_supervisor_word {
     MX_WORD_FORKED,   /* value: process id of the child */
     MX_WORD_EXECUTED, /* the program runs */
@@ -75,9 +75,9 @@ struct mx_supervisor_task {
 };
 
 /**
- * Is the supervisor: to be called in a process just forked, with every signal blocked. Starts the
- * program, waits for orders and for ends, kills and reaps all that descends from the program, ends.
- * Calls nothing that is not safe after a fork in a program with threads.
+ * Runs a supervisor. Called in a process just forked, with every signal blocked. Starts the
+ * program, waits for orders and for its end, kills and reaps all its descendants, exits. All calls
+ * in it are safe after a fork in a program with threads.
  */
 _Noreturn void mx_supervisor_run(const struct mx_supervisor_task *task);
 
@@ -94,24 +94,24 @@ struct mx_child_port {
 /** One process, from its start until nothing of it is left. */
 struct mx_child_run {
     pid_t supervisor; /* process id, to be waited for once the control socket has closed */
-    pid_t pid;        /* 0 until the supervisor has told */
+    pid_t pid;        /* 0 until the supervisor has reported it */
     int status;       /* wait status, when `ended` */
     bool ended;
-    /* `fault`, `step`: errno and place of a start that failed; fault 0 = it did not. */
+    /* `fault`, `step`: errno and place of a failed start; fault 0 = it did not fail. */
     int fault;
     int step;
-    bool clear;  /* its supervisor has told that nothing is left */
-    bool gone;   /* its supervisor has ended: there is nobody to give orders to */
+    bool clear;  /* its supervisor has reported that nothing is left */
+    bool gone;   /* its supervisor has ended: orders reach no process */
     bool closed; /* it is killed because its output closed while it lived */
-    size_t left; /* processes of it that could not be killed, when that was given up */
-    /* How often its owner has helped the supervisor, or looked for what is left without one. */
+    size_t left; /* processes that could not be killed at the end */
+    /* How often its owner has helped the supervisor, or has searched without one. */
     unsigned rounds;
     uint64_t executed_ms; /* when its program began to run, by uv_now; 0 = it did not */
     /* Entry of the environment that only this child's descendants have. */
     char mark[MX_REAP_MARK_SIZE];
 };
 
-/** What becomes of a process, told to child.c by the files below it. */
+/** Facts about a process, reported to child.c by the files below it. */
 struct mx_child_facts {
     void (*forked)(struct mcpx_child *child);   /* it has a process id */
     void (*executed)(struct mcpx_child *child); /* its program runs */
@@ -119,7 +119,7 @@ struct mx_child_facts {
     void (*silent)(
         struct mcpx_child *child); /* its output closed; it may be about to end, or not */
     void (*ended)(
-        struct mcpx_child *child); /* it has ended; its supervisor kills what is left of it */
+        struct mcpx_child *child); /* it has ended; its supervisor kills its descendants */
     void (*over)(
         struct mcpx_child *child); /* nothing of it is left, and its handles are closed */
 };
@@ -135,12 +135,12 @@ struct mcpx_child {
     uv_timer_t timer;
     struct mx_child_port ports[MX_END_COUNT];
     unsigned handles; /* ports whose handle is not closed yet */
-    /* What the process shall read; its first `written` bytes are written. */
+    /* Lines for the process; the first `written` bytes are written. */
     struct mcpx_text queue;
     size_t written;
     struct mcpx_lines output;
     struct mcpx_lines errors;
-    uint64_t unshown; /* lines of its standard error that ours did not take, not told of yet */
+    uint64_t unshown;       /* lines of its standard error, lost and not reported yet */
     struct mx_bucket shown; /* bytes of its standard error */
     char text[MX_CHILD_TEXT];
     char piece[MX_CHILD_PIECE];
@@ -156,8 +156,8 @@ struct mcpx_child {
 enum mcpx_err mx_child_run_start(struct mcpx_child *child);
 
 /**
- * Takes in, as facts, what the supervisor has said by now; the loop does that as well. True when it
- * has closed its end. There is a supervisor.
+ * Reads the supervisor's reports and passes them on as facts; the loop does that as well. True when
+ * the supervisor has closed its end. There must be a supervisor.
  */
 bool mx_child_run_hear(struct mcpx_child *child);
 
@@ -169,13 +169,13 @@ void mx_child_run_order(struct mcpx_child *child, enum mx_supervisor_order order
 /** Writes what the pipe takes; when nothing is left and the child is stopping, closes it. */
 void mx_child_input_flush(struct mcpx_child *child);
 
-/** Throws away what waits to be written. */
+/** Discards the lines that wait to be written. */
 void mx_child_input_fini(struct mcpx_child *child);
 
-/** Reads once from MX_END_OUTPUT or MX_END_ERRORS and tells what lines there are. */
+/** Reads once from MX_END_OUTPUT or MX_END_ERRORS and passes the lines on. */
 void mx_child_output_read(struct mcpx_child *child, enum mx_child_end end);
 
-/** Reads what the dead process has left in both pipes. */
+/** Reads the rest in both pipes of a dead process. */
 void mx_child_output_drain(struct mcpx_child *child);
 
 /** Sets the bounds of a new run's lines, or forgets unfinished ones. */
@@ -185,7 +185,7 @@ void mx_child_output_fini(struct mcpx_child *child);
 /** Closes one of our ends; its handle is closed later. */
 void mx_child_port_close(struct mcpx_child *child, enum mx_child_end end);
 
-/** Fills `text` with what became of the run, for people. */
+/** Fills `text` with the state or the end of the run, for people. */
 void mx_child_describe(struct mcpx_child *child);
 
 #endif

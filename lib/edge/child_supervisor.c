@@ -1,23 +1,22 @@
 /*
- * child_supervisor.c - one small process per child, forked from the owner, that is the parent of
- * the program and the reaper of its orphans (PR_SET_CHILD_SUBREAPER). So the kernel itself keeps
- * the books: whatever the program starts descends from its supervisor for ever, whichever session
- * it moves to and whatever it does to its environment, and never from another child's supervisor.
- * The end is exact as well: waitpid says ECHILD when, and only when, nothing is left. And because
- * it is not the owner, it is still there to kill when the owner was killed with signal 9.
+ * child_supervisor.c - one small process per child, forked from the owner: the parent of the
+ * program and the reaper of its orphans (PR_SET_CHILD_SUBREAPER). So the kernel itself keeps the
+ * books: each process of the program descends from its own supervisor for ever, also in another
+ * session or with another environment. The end is exact as well: waitpid reports ECHILD when, and
+ * only when, nothing is left. The supervisor is not the owner, so it still kills after the owner
+ * was killed with signal 9.
  *
- * Refused: the owner as reaper. Orphans of all its children would meet in it, mixed with its own,
- * told apart by guessing, and with signal 9 it would leave them running.
+ * Rejected: the owner as reaper. It could only guess the child behind an orphan, and after signal 9
+ * orphans would keep running.
  *
- * What is to be killed is found by a walk through /proc, and for each process one question. The
- * answer is acted on before the next process is looked at, so that a process id has no time to
- * change hands; who is missed because its parent died during the walk is found by the next one. Not
- * opendir(3), which allocates: a supervisor must not. Not /proc/PID/task/TID/children, which not
- * every kernel has.
+ * A walk through /proc finds the processes to kill. Each is killed before the next one is read, so
+ * a process id has no time to change hands. A process missed because its parent died during the
+ * walk is found by the next walk. Rejected: opendir(3) allocates, and a supervisor must not; not
+ * every kernel has /proc/PID/task/TID/children.
  *
  * After the fork only system calls are made: other threads of the owner may have held any lock.
- * _Fork, because what libraries do in each child of fork() is meant for the owner's descriptors:
- * libuv's handler closes some by their number.
+ * _Fork does not run the fork handlers of libraries: libuv's closes some of the owner's descriptors
+ * by their number.
  */
 #define _GNU_SOURCE /* _Fork, pipe2, syscall, SYS_getdents64, O_DIRECTORY, memmem */
 #include "lib/edge/child_state.h"
@@ -36,10 +35,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A chain of parents longer than this is one that changes while it is read. */
+/* ANCESTORS_MAX: a longer chain of parents is changing while it is read. */
 enum { ANCESTORS_MAX = 4096, STAT_SIZE = 512, LISTING_SIZE = 8192, ENVIRON_PIECE = 8192 };
 
-/* What getdents64 writes; the name follows. */
+/* An entry of a folder, as getdents64 writes it. */
 struct entry {
     uint64_t inode;
     int64_t next;
@@ -61,7 +60,7 @@ struct process {
     pid_t session;
 };
 
-/* Opens /proc/PID/NAME; snprintf(3) may allocate. */
+/* Opens /proc/PID/NAME. Rejected: snprintf(3) may allocate. */
 static int open_of(pid_t pid, const char *name)
 {
     char path[64] = "/proc/", digits[16];
@@ -90,7 +89,7 @@ static const char *read_number(const char *at, pid_t *number)
     return at;
 }
 
-/* "PID (NAME) STATE PARENT GROUP SESSION ...", where NAME may hold anything, ")" included. */
+/* Reads "PID (NAME) STATE PARENT GROUP SESSION ..."; NAME may hold anything, ")" included. */
 static bool read_process(pid_t pid, struct process *process)
 {
     char text[STAT_SIZE];
@@ -133,7 +132,7 @@ static bool is_descendant(const struct question *question, pid_t pid)
     return false;
 }
 
-/* Pieces overlap, so that an entry that lies across two is found. */
+/* Pieces overlap, so an entry across two of them is found. */
 static bool has_mark(pid_t pid, const char *mark)
 {
     char piece[ENVIRON_PIECE + MX_REAP_MARK_SIZE];
@@ -212,22 +211,21 @@ size_t mx_reap_marked(pid_t session, const char *mark)
     return kill_all(&question);
 }
 
-/* Where the task's descriptors lie once nothing else is open. */
+/* CONTROL: the owner's socket. FIRST_OTHER: closed from here. SAFE_FROM_DUP2: copies go here. */
 enum { CONTROL = 3, FIRST_OTHER = 4, SAFE_FROM_DUP2 = 16 };
 
-/* How long a round of killing waits for the next death before it looks again; it doubles, for
- * those whom the kernel or another user's rights keep alive. */
+/* How long a round of killing waits for a death before the next one. It doubles, for processes that
+ * the kernel or another user's rights keep alive. */
 enum { ROUND_FIRST_MS = 20, ROUND_LAST_MS = 1000 };
 
 extern char **environ;
 
 struct supervisor {
-    /* 0 once it is reaped: until then its process id, and so the id of its group and session,
-     * cannot come to belong to anybody else. */
+    /* 0 once it is reaped. Until then no process, group or session can get its process id. */
     pid_t child;
     int signals;
     int executed; /* read end of the pipe that closes when the program is executed; -1 afterwards */
-    int owner; /* pidfd of the owner, -1 where the kernel has none: then only the socket tells */
+    int owner; /* pidfd of the owner; -1 = the kernel has none, only the socket tells its end */
 };
 
 static void tell(enum mx_supervisor_word word, int value, int detail)
@@ -247,7 +245,7 @@ static void close_from(unsigned first)
         close((int)first);
 }
 
-/* 0, 1, 2 for the program, 3 for the owner, and nothing else open. */
+/* Leaves open 0, 1, 2 for the program and 3 for the owner; closes all others. */
 static bool arrange_descriptors(const struct mx_supervisor_task *task)
 {
     const int *fds = task->fds;
@@ -285,7 +283,7 @@ _Noreturn static void become_program(const struct mx_supervisor_task *task, pid_
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != supervisor)
-        _exit(127); /* it died before that was asked for */
+        _exit(127); /* the supervisor died before that call */
     reset_signals();
     if (!task->cwd || chdir(task->cwd) == 0) {
         fault[0] = MX_STEP_PROGRAM;
@@ -316,7 +314,7 @@ static bool start(struct supervisor *supervisor, const struct mx_supervisor_task
     return supervisor->child > 0;
 }
 
-/* Nobody's descriptors, terminal, folder or signals are held on to. */
+/* Leaves the owner's terminal and descriptors, and becomes the reaper of orphans. */
 static bool settle(const struct mx_supervisor_task *task)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -365,7 +363,7 @@ static bool has_child_ended(const struct supervisor *supervisor)
     return false;
 }
 
-/* A stopped process gets what it was sent only when it goes on. */
+/* A stopped process handles SIGTERM only after SIGCONT. */
 static void terminate(const struct supervisor *supervisor)
 {
     if (kill(-supervisor->child, SIGTERM)) /* no group yet */
@@ -373,7 +371,7 @@ static void terminate(const struct supervisor *supervisor)
     kill(-supervisor->child, SIGCONT);
 }
 
-/* False when everything shall be killed. */
+/* False when everything must be killed. */
 static bool follow_order(const struct supervisor *supervisor)
 {
     char order;
@@ -387,7 +385,7 @@ static bool follow_order(const struct supervisor *supervisor)
     return true;
 }
 
-/* Until the child ends, or its owner does or says so. */
+/* Waits until the child or its owner ends, or the owner orders the kill. */
 static void watch(struct supervisor *supervisor)
 {
     for (;;) {
@@ -409,7 +407,7 @@ static void watch(struct supervisor *supervisor)
     }
 }
 
-/* False when there is nobody left to wait for. */
+/* False when no process is left to wait for. */
 static bool reap(struct supervisor *supervisor)
 {
     int status;
@@ -424,9 +422,9 @@ static bool reap(struct supervisor *supervisor)
 }
 
 /*
- * The child's group in one call, then, round by round, whoever else descends from it. What has
- * ended already keeps its own status: a kill does not change that of the dead. The search through
- * /proc is not needed by a child without others, so it waits until the child itself is reaped.
+ * Kills the child's group in one call, then, round by round, all other descendants. A kill does not
+ * change the status of an ended process. The search through /proc waits until the child itself is
+ * reaped, because a child without others does not need it.
  */
 static void destroy(struct supervisor *supervisor)
 {

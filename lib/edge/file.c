@@ -1,8 +1,8 @@
 /*
- * file.c - reads files that are read again and again. Their writer may put another file in place
- * of one, so all questions go to the open descriptor. The modification time does not identify the
- * content: two versions may share it, and a copy that keeps times (cp -p) brings an old one. The
- * change time of an inode cannot be set back.
+ * file.c - reads files that may change at any time. A writer may replace a file, so all checks use
+ * the open descriptor. The modification time does not identify the content: two versions may share
+ * it, and a copy that keeps times (cp -p) has an old one. The change time of an inode cannot be set
+ * back.
  */
 #include "lib/edge/file.h"
 
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* NULL for a regular file. */
+/* Returns NULL for a regular file, else the reason. */
 static const char *judge_sort(int fd)
 {
     struct stat status;
@@ -43,7 +43,7 @@ int mx_file_open(int dir, const char *name, const char **why)
     return -1;
 }
 
-/* Closes it, where there is one; else gives `why`. */
+/* Reads and closes `fd`; returns `why` when it is -1. */
 static const char *read_all(int fd, const char *why, size_t max, struct mcpx_text *out)
 {
     char chunk[4096];
@@ -62,7 +62,7 @@ static const char *read_all(int fd, const char *why, size_t max, struct mcpx_tex
     return why;
 }
 
-/* What whoever starts a program has opened for it: has an end, or is meant to be waited for. */
+/* True for a descriptor that the program was started with; waiting for its data is intended. */
 static bool is_handed_over(const char *path)
 {
     return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0;

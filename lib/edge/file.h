@@ -13,33 +13,33 @@
  * Opens a file for reading without waiting; anything but a regular file is refused.
  *
  * dir   the folder that `name` starts from, or AT_FDCWD
- * why   on failure a static sentence, or strerror's, that says why not; `errno` is set, too
+ * why   on failure the reason: a static sentence, or strerror's; `errno` is set, too
  *
  * Returns a descriptor, or -1.
  */
 int mx_file_open(int dir, const char *name, const char **why);
 
-/** Appends the whole of a file of at most `max` bytes. Returns NULL, or `why` of mx_file_open. */
+/** Appends a whole file of at most `max` bytes. Returns NULL, or the reason as mx_file_open. */
 const char *mx_file_read(const char *path, size_t max, struct mcpx_text *out);
 
-/** Likewise; but /dev/stdin and /dev/fd/N, handed over, may be pipes, which are waited for. */
+/** Likewise, but /dev/stdin and /dev/fd/N may be pipes; it waits for their data. */
 const char *mx_file_read_given(const char *path, size_t max, struct mcpx_text *out);
 
 /**
- * For files that others read: false when the path is not a regular file (reading could block), or
- * has more than `max` bytes. True when there is none.
+ * For files that other code reads: false when the path is not a regular file (reading could block),
+ * or has more than `max` bytes. True when it does not exist.
  */
 bool mx_file_is_bounded(const char *path, size_t max);
 
-/** True when everybody on the machine may read the file. */
+/** True when all users of the machine may read the file. */
 bool mx_file_is_public(const char *path);
 
-/** True when everybody on the machine may change the file. */
+/** True when all users of the machine may change the file. */
 bool mx_file_is_anybodys(const char *path);
 
 /**
- * Appends `path` as its author meant it in the file `beside`: relative to the file's directory;
- * NULL = to the working directory.
+ * Appends `path`, written in the file `beside` and relative to that file's directory; NULL =
+ * relative to the working directory.
  */
 void mx_path_resolve(const char *path, const char *beside, struct mcpx_text *out);
 

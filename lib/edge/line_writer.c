@@ -1,9 +1,9 @@
 /*
- * line_writer.c - writes lines that nobody has to read. The reader of standard error may stop (a
- * terminal under Ctrl-S, a host that never looks), and a write(2) would then block the loop.
- * O_NONBLOCK was refused: the flag belongs to all processes that share the descriptor. A thread
- * was refused: a loop that never waits needs none, and its lines would be lost when the program is
- * killed.
+ * line_writer.c - writes lines without waiting for a reader. The reader of standard error may stop
+ * (a terminal under Ctrl-S, a host that never reads), and a write(2) would then block the loop.
+ * Rejected: O_NONBLOCK; the flag applies to all processes that share the descriptor. Rejected: a
+ * thread; a loop that never waits does not need one, and its lines would be lost when the program
+ * is killed.
  */
 #define _DEFAULT_SOURCE /* S_ISSOCK and MSG_DONTWAIT with every C library */
 #include "lib/edge/line_writer.h"
@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* CLOSED: as it comes. FILES never wait. ANEW: opened again, for us alone. ASKED: poll(2) first. */
+/* CLOSED, FILES: a plain write(2). ANEW: opened again, for us alone. ASKED: poll(2) first. */
 enum way { CLOSED, FILES, ANEW, SOCKET, ASKED };
 
 static enum way way_for(struct mx_line_writer *writer)
@@ -54,7 +54,7 @@ static bool is_ready(int fd)
     return poll(&wait, 1, 0) > 0;
 }
 
-/* As write(2), with EAGAIN where it would have to wait. */
+/* As write(2), but EAGAIN instead of waiting, except when CLOSED. */
 static ssize_t try_write(const struct mx_line_writer *writer, const char *text, size_t len)
 {
     ssize_t done = -1;
@@ -79,7 +79,7 @@ static ssize_t try_write(const struct mx_line_writer *writer, const char *text, 
     return done;
 }
 
-/* Bytes of the whole lines that one write may hold: so lines of several processes do not mix. */
+/* Bytes of whole lines for one atomic write, so lines of several processes do not mix. */
 static size_t piece_of(struct mcpx_slice lines)
 {
     size_t len = lines.len < PIPE_BUF ? lines.len : PIPE_BUF;
@@ -100,7 +100,7 @@ static void count_lost(struct mx_line_writer *writer, struct mcpx_slice lines)
     writer->lost_ever += count;
 }
 
-/* Writes what can be written; returns what could not, empty after an error that stays. */
+/* Writes as much as it can and returns the rest, which is empty after a lasting error. */
 static struct mcpx_slice write_some(struct mx_line_writer *writer, struct mcpx_slice lines)
 {
     while (lines.len > 0) {
@@ -134,7 +134,7 @@ bool mx_line_writer_flush(struct mx_line_writer *writer)
     return true;
 }
 
-/* After a loss everything is lost until that can be said: it stands where the lines are missing. */
+/* After a loss all lines are lost until it is reported, so the report stands in their place. */
 void mx_line_writer_put(struct mx_line_writer *writer, struct mcpx_slice lines)
 {
     struct mcpx_slice rest = lines;

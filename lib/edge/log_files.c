@@ -1,8 +1,8 @@
 /*
  * log_files.c - writes two logs, one file of each for every run. Lines are few and short, and a
  * regular file never blocks on its reader, so each line is written at once: a queue would lose its
- * lines when the process is killed. The process locks its file for as long as it lives; so another
- * process that clears the folder knows which files are in use.
+ * lines when the process is killed. A process holds a lock on its files while it lives, so other
+ * processes do not remove them.
  */
 #define _GNU_SOURCE /* flock, scandirat */
 #include "lib/edge/log_files.h"
@@ -30,12 +30,12 @@ static const char *const folders[MCPX_RECORD_COUNT] = {"envelope_validation", "t
 /* One log. */
 struct log {
     const char *folder;
-    int place;            /* its folder; -1: it could not be opened */
-    char name[NAME_ROOM]; /* of the file at hand */
-    int64_t wall_ms;      /* of the next name, at least */
-    int fd;               /* -1: it could not be opened, or is given up */
+    int place;            /* its folder; -1 = it could not be opened */
+    char name[NAME_ROOM]; /* of the current file */
+    int64_t wall_ms;      /* least time in the next name */
+    int fd;               /* -1 = it could not be opened, or failed */
     off_t len;            /* bytes in it */
-    bool told;            /* somebody knows that something is wrong */
+    bool told;            /* an error was reported */
 };
 
 struct mx_log_files {
@@ -73,7 +73,7 @@ static void write_name(const struct mx_log_files_config *config, int64_t wall_ms
     snprintf(name, NAME_ROOM, "%s.%ld.jsonl", time, config->pid);
 }
 
-/* Has it such a name? Files of others in the folder are no concern of ours. */
+/* True for a name as write_name makes it. Other files in the folder are left alone. */
 static int is_ours(const struct dirent *entry)
 {
     static const char shape[] = "00000000T000000.000Z.";
@@ -90,7 +90,7 @@ static int is_ours(const struct dirent *entry)
     return strcmp(name + at, ".jsonl") == 0;
 }
 
-/* Opens the folder of a log, which it makes if need be. Returns -1 and errno. */
+/* Opens the folder of a log, and makes it when it is missing. Returns -1 with errno on failure. */
 static int open_folder(int dir, const char *folder)
 {
     if (mkdirat(dir, folder, 0700) != 0 && errno != EEXIST)
@@ -98,8 +98,8 @@ static int open_folder(int dir, const char *folder)
     return openat(dir, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* A new file, also when the clock was set back and there is one of that name. Returns false and
- * leaves the file at hand when there is none. */
+/* Opens a new file; when its name is taken because the clock was set back, a later name. On failure
+ * returns false and keeps the current file. */
 static bool open_file(const struct mx_log_files_config *config, struct log *log)
 {
     const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -121,7 +121,7 @@ static bool open_file(const struct mx_log_files_config *config, struct log *log)
     return true;
 }
 
-/* True when there is nothing of that name, or a link. Else errno is EEXIST. */
+/* True when the name is free, or a link. Else sets errno, EEXIST for another file. */
 static bool is_free(int folder, const char *link)
 {
     struct stat about;
@@ -132,7 +132,7 @@ static bool is_free(int folder, const char *link)
     return S_ISLNK(about.st_mode);
 }
 
-/* Lets the link lead to the log's file. Returns false and errno. */
+/* Points the link at the current file. Returns false with errno on failure. */
 static bool link_latest(const struct mx_log_files_config *config, const struct log *log)
 {
     char link[NAME_ROOM], made[NAME_ROOM];
@@ -140,7 +140,7 @@ static bool link_latest(const struct mx_log_files_config *config, const struct l
 
     snprintf(link, sizeof link, "%s.latest.jsonl", log->folder);
     snprintf(made, sizeof made, ".%s.%ld", log->folder, config->pid);
-    (void)unlinkat(folder, made, 0); /* of one who had our number, and was killed */
+    (void)unlinkat(folder, made, 0); /* left by a killed process with our pid */
     return is_free(folder, link) && symlinkat(log->name, folder, made) == 0 &&
            renameat(folder, made, folder, link) == 0;
 }
@@ -150,7 +150,7 @@ static int newest_first(const struct dirent **a, const struct dirent **b)
     return strcmp((*b)->d_name, (*a)->d_name);
 }
 
-/* True when a process writes to it, or it is no file that could be removed. */
+/* True when a process holds the lock of the file, or the file cannot be opened. */
 static bool is_in_use(int folder, const char *name)
 {
     int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -161,7 +161,7 @@ static bool is_in_use(int folder, const char *name)
     return used;
 }
 
-/* Removes the oldest files. */
+/* Removes the oldest files beyond `keep`. */
 static void clear(const struct mx_log_files_config *config, const struct log *log)
 {
     struct dirent **files = NULL;
@@ -178,7 +178,7 @@ static void clear(const struct mx_log_files_config *config, const struct log *lo
     free((void *)files);
 }
 
-/* Goes on in a new file, if there can be one. */
+/* Continues in a new file, if one can be opened. */
 static void start_file(struct mx_log_files *files, struct log *log)
 {
     bool is_open = open_file(&files->config, log);
@@ -189,7 +189,7 @@ static void start_file(struct mx_log_files *files, struct log *log)
         clear(&files->config, log);
 }
 
-/* Opens the folder of both, which it makes with all on the way. Returns -1 and errno. */
+/* Opens the folder of both logs, and makes missing folders of its path. Returns -1 with errno. */
 static int open_dir(char *path)
 {
     for (char *at = path + 1; *at; at++) {

@@ -1,11 +1,11 @@
 /*
- * log_files.h - the files in which an edge writes down its calls: validation and telemetry.
+ * log_files.h - the files in which an enforcement point logs its calls: validation and telemetry.
  *
  *     DIR/envelope_validation/20261122T055452.123Z.4711.jsonl        lines of a run
  *     DIR/envelope_validation/envelope_validation.latest.jsonl       a link to the newest
  *     DIR/telemetry/...                                              the same
  *
- * What goes wrong here is told, once for each log, and stops nobody.
+ * An error is reported once for each log; calls go on.
  */
 #ifndef EDGE_LOG_FILES_H
 #define EDGE_LOG_FILES_H
@@ -13,20 +13,19 @@
 #include <mcpx/record.h>
 
 /**
- * Where to write, and who is told.
+ * Where to write, and where to report errors.
  *
- * file_bytes  a line with which a file would be longer goes to a new one, named by the time then;
- *            0: no bound
+ * file_bytes  a line beyond this goes to a new file, named by the time then; 0 = no bound
  */
 struct mx_log_files_config {
     const char *dir; /* made when it is missing, with all folders on the way */
-    /* Newest files, by name, that stay in each folder: 0 counts as 1. What a process writes to
-     * stays besides, be it this one or another. */
+    /* Newest files, by name, that stay in each folder; 0 counts as 1. Files that a process still
+     * writes to stay besides. */
     size_t keep;
     size_t file_bytes;
     int64_t wall_ms; /* when the run begins */
     long pid;        /* of this process */
-    /* Told a sentence without end of line when a log cannot be written. */
+    /* Gets a sentence without "\n" when a log cannot be written. */
     void (*complain)(void *user, const char *sentence);
     void *user; /* handed to `complain` */
 };
@@ -34,25 +33,25 @@ struct mx_log_files_config {
 struct mx_log_files;
 
 /**
- * Makes both folders (mode 0700) and in each a new file (0600), lets the link lead there in one
- * step, so that no reader ever finds it missing, and removes the oldest files. Neither a folder nor
- * a file is followed when it is a link, and what stands in the place of the link but is none stays.
+ * Makes both folders (mode 0700) and in each a new file (0600), and removes the oldest files. The
+ * link moves to the new file in one step, so readers always find it. Folders and files that are
+ * links are not followed. A file in the place of the link stays.
  *
- * From then on the process ignores SIGXFSZ, so that a bound on the size of files ends a log and not
- * the process.
+ * From then on the process ignores SIGXFSZ, so a limit on file sizes ends a log and not the
+ * process.
  *
- * With `keep` 1 a reader that follows the link at that very moment may find its old file gone.
+ * With `keep` 1 a reader following the link at that moment may find its old file gone.
  *
  * config   borrowed
  *
- * Returns NULL when memory ran out. What cannot be opened is told, and its lines are dropped.
+ * Returns NULL when memory ran out. A log that cannot be opened is reported; its lines are lost.
  */
 struct mx_log_files *mx_log_files_open(const struct mx_log_files_config *config);
 
 /**
- * Writes a line, with one write(2), and goes on in a new file before, if need be; in the old one
- * when there can be no new one. Then the oldest files are removed. A line that cannot be written
- * whole leaves nothing behind; that lines are missing is told when it happens first.
+ * Writes a line with one write(2). Before that, a full file is exchanged for a new one, if one can
+ * be opened, and the oldest files are removed. A partly written line is taken back. The first
+ * missing line of a log is reported.
  *
  * line   with its "\n", as mcpx_telemetry_add and mcpx_validation_add make it; borrowed
  */

@@ -1,12 +1,12 @@
 /*
- * stream.c - a socket and its place in the loop lie in memory of their own, which libuv may need
- * longer than anybody needs the stream; so a stream is closed, and its owner freed, on the spot,
- * also from within what it tells. Each address that is tried is another socket.
+ * stream.c - a socket and its poll handle have memory of their own, because libuv needs it after
+ * the stream is closed. So a stream is closed, and its owner freed, at once, also from within a
+ * callback. Each address tried is another socket.
  *
- * Refused: libuv's own streams. They write when the loop likes, keep each text until it has left,
- * and raise SIGPIPE, which ends a program that has not ignored it. Here a write is tried at once,
- * and only what the socket does not take is copied. Who cannot write any more still reads: what
- * the other side has said last is often why.
+ * Rejected: libuv's own streams. They may write later, keep each text until it is sent, and raise
+ * SIGPIPE, which ends a program by default. Here a write is tried at once, and only bytes that the
+ * socket does not take are copied. A stream that cannot write still reads: the last bytes of the
+ * other side often say why.
  */
 #include "lib/edge/stream.h"
 
@@ -22,20 +22,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* SEALED_MAX: sealed at once. KEPT_MAX: a text that was larger gives its memory back. */
+/* SEALED_MAX: bytes sealed at once. KEPT_MAX: a larger text gives its memory back. */
 enum { READ_MAX = 65536, SEALED_MAX = 262144, KEPT_MAX = 1 << 20 };
 
-/* `stream` is NULL when it was let go; `events` is what is asked of the loop. */
+/* `stream` is NULL once it is detached; `events` are those that the loop watches. */
 struct mx_socket {
     uv_poll_t poll;
     struct mx_stream *stream;
     int fd, events;
 };
 
-/* A question to the resolver cannot be taken back, so it lives by itself until it is answered. */
+/* A request to the resolver has memory of its own: it may outlive the stream. */
 struct mx_lookup {
     uv_getaddrinfo_t request;
-    struct mx_stream *stream; /* NULL: nobody wants to know any more */
+    struct mx_stream *stream; /* NULL = the stream is closed */
 };
 
 void mx_stream_init(struct mx_stream *stream, uv_loop_t *loop,
@@ -45,18 +45,18 @@ void mx_stream_init(struct mx_stream *stream, uv_loop_t *loop,
         (struct mx_stream){.loop = loop, .calls = calls, .owner = owner, .is_reading = true};
 }
 
-/* ---- its place in the loop ---- */
+/* ---- its poll handle ---- */
 
 static void on_event(uv_poll_t *poll, int status, int events);
 
-/* TLS shakes hands whether anybody wants to read or not. */
+/* A TLS handshake reads even while the owner does not. */
 static bool wants_bytes(const struct mx_stream *stream)
 {
     return stream->is_connected && !stream->has_ended &&
            (stream->is_reading || !stream->is_open);
 }
 
-/* Asks the loop for what matters now. */
+/* Asks the loop for the events needed now. */
 static void watch(struct mx_stream *stream)
 {
     struct mx_socket *socket = stream->socket;
@@ -73,7 +73,7 @@ static void watch(struct mx_stream *stream)
         uv_poll_stop(&socket->poll);
 }
 
-/* Takes the descriptor. Returns 0, or an error of libuv. */
+/* Takes `fd`. Returns 0, or an error of libuv. */
 static int attach(struct mx_stream *stream, int fd)
 {
     struct mx_socket *socket = malloc(sizeof *socket);
@@ -113,7 +113,7 @@ static void detach(struct mx_stream *stream)
 
 /* ---- writing ---- */
 
-/* How many bytes the kernel takes at once. */
+/* Returns how many bytes the kernel took. */
 static size_t send_now(struct mx_stream *stream, const char *bytes, size_t len)
 {
     ssize_t sent =
@@ -194,7 +194,7 @@ void mx_stream_shut(struct mx_stream *stream)
         shut_down(stream);
 }
 
-/* What cannot be written any more is as good as written: reading tells why. */
+/* Bytes of a cut stream count as written; reading reports the error. */
 static void go_on_writing(struct mx_stream *stream)
 {
     struct mcpx_text *rest = &stream->rest;
@@ -226,7 +226,7 @@ static void end(struct mx_stream *stream)
     stream->calls->broken(stream, "the connection was cut");
 }
 
-/* What comes of the bytes is told in their order: hands were shaken, bytes, an end. */
+/* Reports in this order: the handshake is done, bytes, an end. */
 static void tell_opened(struct mx_socket *socket, const struct mx_tls_opened *opened)
 {
     struct mx_stream *stream = socket->stream;
@@ -324,7 +324,7 @@ static int dial(struct mx_stream *stream, const struct addrinfo *at)
     return err;
 }
 
-/* `err` is what came of the address before. */
+/* `err` is the result of the address before. */
 static void dial_next(struct mx_stream *stream, int err)
 {
     detach(stream);
@@ -362,7 +362,7 @@ static void on_event(uv_poll_t *poll, int status, int events)
 {
     struct mx_socket *socket = poll->data;
 
-    if (status < 0) { /* libuv watches it no more, and the socket says why */
+    if (status < 0) { /* libuv no longer watches it; the socket tells why */
         events = socket->events;
         socket->events = 0;
     }

@@ -1,7 +1,7 @@
 /*
- * timer.c - clocks, random bytes and a timer for what runs on a loop. libuv lets a handle be freed
- * only in its close callback, but an owner frees its client at once. So the handle lives in memory
- * of its own, and frees itself.
+ * timer.c - clocks, random bytes and a timer on a loop. libuv permits freeing a handle only in its
+ * close callback, but an owner frees its client at once. So the handle has memory of its own, and
+ * frees itself.
  */
 #include "lib/edge/timer.h"
 
