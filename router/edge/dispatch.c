@@ -1,10 +1,10 @@
 /*
- * dispatch.c - libwebsockets reads as much as its buffer takes, which can be a thousand messages
- * of one connection. Bytes beyond their owner's share of the turn are deferred. Smaller reads were
- * refused: large messages would pay for them.
+ * dispatch.c - libwebsockets fills its buffer, perhaps with a thousand messages of one connection.
+ * Bytes beyond the loop budget are deferred. Rejected: smaller reads; large messages would pay for
+ * them.
  *
- * A handshake of TLS costs as much as hundreds of messages, so it is charged to the turn of all
- * unauthenticated connections (loop_budget.h): a client that opens many waits, and delivery goes
+ * A TLS handshake costs as much as hundreds of messages, so it is charged to the common budget of
+ * connections without a participant (loop_budget.h): a client opening many waits, and delivery goes
  * on.
  */
 #include "router/edge/edge_parts.h"
@@ -32,11 +32,11 @@ static void charge(struct connection *connection, const struct mx_tls_opened *op
 }
 
 /*
- * Answers what the handshake wants answered.
+ * Opens TLS records and answers the handshake. True when there are bytes of the client.
  *
- * sealed      what was read; then what is left of it, when it is many records
- * bytes, len  what the client has said, which may be changed where it lies, until the next call for
- *             any connection; nothing when it returns false
+ * sealed      the bytes read; on return the rest, when they were many records
+ * bytes, len  bytes of the client, which may be changed in place, until the next call for any
+ *             connection; none when it returns false
  */
 static bool take_records(struct connection *connection, struct mcpx_slice *sealed,
                          char **bytes, size_t *len)
@@ -63,7 +63,7 @@ static bool take_records(struct connection *connection, struct mcpx_slice *seale
         log_failed(connection, opened.failed);
     }
     if (opened.failed && opened.fault == MX_TLS_PLAIN) {
-        mx_tls_free(connection->tls); /* it does not speak TLS at all */
+        mx_tls_free(connection->tls); /* the client does not speak TLS */
         connection->tls = NULL;
         answer_refuse(connection,
                       &(struct mx_http_fault){
@@ -77,8 +77,8 @@ static bool take_records(struct connection *connection, struct mcpx_slice *seale
     return *len > 0;
 }
 
-/* Those bytes were read. When the client has closed, nothing more will come that counts; what was
- * written last is still to arrive. */
+/* Called behind the bytes of a read. After the client has closed, its bytes no longer count, but
+ * our last output must still arrive. */
 static void end_if_closed(struct connection *connection)
 {
     if (!connection->ended || connection->deferred.len || connection->finished ||
@@ -93,10 +93,10 @@ static void end_if_closed(struct connection *connection)
     wire_finish(connection);
 }
 
-/* ---- whose turn it is ---- */
+/* ---- loop budgets ---- */
 
-/* What the client has said. Of others it is read, so that closing does not throw away what we said
- * last. */
+/* Passes on bytes of a client. In other states they are read and dropped, because closing with
+ * unread bytes would lose our last output. */
 static void hand_on(struct connection *connection, char *bytes, size_t len)
 {
     if (connection->state == UNAUTHENTICATED)
@@ -111,7 +111,7 @@ static void defer(struct connection *connection, const char *bytes, size_t len)
         connection_kill(connection);
 }
 
-/* Opens as much as the turn permits. Returns what is left of it. */
+/* Opens as much as the loop budget permits. Returns the rest. */
 static struct mcpx_slice take_sealed(struct connection *connection, struct mcpx_slice sealed)
 {
     char *bytes;

@@ -1,7 +1,7 @@
 /*
- * evict.c - walks all connections, and ends those that are late, slow or too many. Deadlines are
- * plain numbers looked at once a second: libwebsockets' own timers are a sorted list, and twenty
- * thousand of them cost 200 us per message.
+ * evict.c - ends connections that are late, slow or too many. Deadlines are plain numbers, checked
+ * once a second. Rejected: libwebsockets' own timers; they are a sorted list, and twenty thousand
+ * of them cost 200 us per message.
  */
 #include "router/connection/refusal.h"
 #include "router/edge/edge_parts.h"
@@ -9,8 +9,7 @@
 /* A peer that accepts no byte for so long is slow. */
 enum { SLOW_MS = 1000 };
 
-/* Not closed with a word: its socket takes none, and the frame that is half sent would have to be
- * sent to its end. */
+/* Sends no close frame: the socket takes nothing, and a half-sent frame would come first. */
 static void cut_slow(struct connection *connection)
 {
     struct edge *edge = connection->edge;
@@ -36,7 +35,7 @@ void evict_slow(struct edge *edge)
         struct connection *slowest = LIST_ELEMENT(edge->full.next, struct connection, in_full);
 
         if (now_ms - slowest->took_ms < SLOW_MS)
-            return; /* a large message for many is on its way, and nobody is slow yet */
+            return; /* a large message to many is on its way; none is slow yet */
         cut_slow(slowest);
     }
 }
@@ -60,7 +59,7 @@ void evict_late(struct edge *edge)
         struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
 
         incomplete_watch(connection, now);
-        /* A disconnected peer whose socket is full cannot even be told so. It may catch up. */
+        /* A disconnected peer with a full socket gets no close frame yet. It may catch up. */
         if (connection->peer && connection->full && !connection->deadline_ms &&
             peer_is_disconnected(connection->peer))
             connection->deadline_ms = now.mono_ms + FULL_LEAVE_MS;
@@ -75,9 +74,9 @@ void evict_late(struct edge *edge)
 }
 
 /*
- * "The oldest goes" lets whoever comes fastest push out all others. Here whoever has most makes
- * room, so a crowd costs itself: by network, or 65,536 networks of 64 bits, which anybody can rent
- * for nothing, would be as many people.
+ * The network with most connections makes room, so a crowd harms itself. IPv6 counts by /48: an
+ * attacker gets 65,536 networks of 64 bits for nothing. Rejected: the oldest of all; the fastest
+ * client would push out all others.
  */
 static struct connection *find_crowding(const struct edge *edge)
 {
@@ -108,9 +107,9 @@ static void cut_crowding(struct edge *edge)
     connection_kill(connection);
 }
 
-/* Who is leaving may stay for seconds, and nobody counts it any more: else one participant who
- * comes and goes could use up the descriptors of all. Turning the newest away would let a thousand
- * who say nothing keep everybody out. */
+/* A leaving connection may stay for seconds and counts in no quota: one participant that comes and
+ * goes could use up all descriptors. Rejected: refusing the newest; a thousand silent clients would
+ * keep out all others. */
 void evict_for_another(struct edge *edge)
 {
     if (edge->count >= edge->room && !list_is_empty(&edge->leaving))

@@ -1,8 +1,8 @@
 /*
- * recheck.c - whom a certificate stands for; and judges connections anew after a reload, some of
- * them in each turn of the loop. One that sends before it was judged is judged at once, so a change
- * is in force for the very next message. Judged connections move to the end of the list of all,
- * where new ones come in; so the first one tells whether any are left.
+ * grant_recheck.c - finds the participant of a certificate, and checks connections again after a
+ * reload, some in each loop iteration. A connection that sends before is checked at once, so a
+ * change takes effect for the very next message. Checked connections move to the end of the list of
+ * all, like new ones; so the first one tells whether any are left.
  */
 #include "router/edge/edge_parts.h"
 
@@ -11,12 +11,12 @@
 #include "lib/wire/tls.h"
 
 /*
- * ---- certificates. A name in one counts only with the participant that the administrator has
- * written beside it, because authorities sign names for many purposes. A certificate stands for
- * nobody when it has names of two participants, or was revoked.
+ * ---- certificates. A name counts only when the operator has given it a participant
+ * (tls.client_names), because CAs sign names for many purposes. A certificate with names of two
+ * participants, or a revoked one, stands for none.
  */
 
-/* The participant that is written beside a name; NULL when there is none. */
+/* Returns the participant of a name; NULL when there is none. */
 static const char *find(const struct tls_settings *settings, const char *name)
 {
     const struct tls_name *names = settings->names;
@@ -29,8 +29,8 @@ static const char *find(const struct tls_settings *settings, const char *name)
 }
 
 /*
- * The participant that all known names of the list mean; NULL when there is none. The names end
- * with a NUL each.
+ * Returns the participant of all known names in the list; NULL when there is none, or more than
+ * one. Each name ends with a NUL.
  */
 static const char *participant_of(const struct tls_settings *settings,
                                   const struct mcpx_text *names)
@@ -77,12 +77,12 @@ void certificate_fini(struct certificate *certificate)
     *certificate = (struct certificate){0};
 }
 
-/* ---- judged anew ---- */
+/* ---- checked again ---- */
 
-/* In a turn. Telling a topic of other grants costs much more than finding that they are equal. */
+/* Per loop iteration. Telling a topic of new grants costs much more than finding them equal. */
 enum { LOOKS_PER_TURN = 256, CHANGES_PER_TURN = 64 };
 
-/* What a participant is told, whose grant does not hold any more. */
+/* Returns the error for a participant whose grant is no longer valid. */
 static enum mcpx_err reason_of(enum mcpx_err err)
 {
     if (err == MCPX_ENOTFOUND || err == MCPX_EFORBIDDEN)
@@ -128,7 +128,7 @@ enum mcpx_err recheck_grant(struct connection *connection, struct mcpx_slice top
     return MCPX_OK;
 }
 
-/* True when the participant was told something. `remind`: of limits, in any case. */
+/* True when the participant was told something. `remind`: tell it the limits in any case. */
 static bool recheck_member(struct connection *connection, bool remind)
 {
     struct edge *edge = connection->edge;

@@ -1,7 +1,7 @@
 /*
- * http_server.c - keeps the head of a request as it came until the request is answered; what was
- * read from it points into it. A body that no route asked for is never read: the answer goes out
- * and the connection ends. Bytes behind the head of a handshake are frames already.
+ * http_server.c - keeps the head of a request as it came until the request is answered, because
+ * parsed values point into it. The body of a GET or DELETE is never read: the answer goes out and
+ * the connection ends. Bytes behind the head of a handshake are frames already.
  */
 #include "lib/base/scoped.h"
 #include "lib/wire/http_head.h"
@@ -12,14 +12,14 @@
 
 #include <stdlib.h>
 
-/* certificate what the client has shown; `request` borrows from it */
+/* certificate   of the client; `request` borrows from it */
 struct exchange {
-    struct mcpx_text in; /* what came until the head was whole, and what came with its end */
+    struct mcpx_text in; /* bytes of the head, and those read with its end */
     struct mx_http_scan scan;
     size_t head_len; /* 0 while the head is not whole */
     struct mx_http_head head;
     struct http_request request;
-    struct admission join; /* how somebody comes in who asks for a WebSocket */
+    struct admission join; /* of a request for a WebSocket */
     struct http_caller caller;
     struct certificate certificate;
     struct mcpx_text body;
@@ -35,7 +35,7 @@ static const struct method {
 } methods[] = {{"GET", false},  {"HEAD", false},   {"POST", true},    {"PUT", true},
                {"PATCH", true}, {"DELETE", false}, {"OPTIONS", false}};
 
-/* NULL for one that is not known here. */
+/* Returns NULL for an unknown method. */
 static const struct method *find_method(struct mcpx_slice name)
 {
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
@@ -55,8 +55,8 @@ static void exchange_free(struct exchange *exchange)
     free(exchange);
 }
 
-/* Log and audit are told of an answer that says that somebody may not have what there is, or not
- * come in; but not who asks how the router is. */
+/* Tells log and audit of a refusal: each one of a WebSocket, others by their status. A question for
+ * the router's state (/readyz) is left out. */
 static void note_refusal(struct connection *connection, const struct http_request *request,
                          const struct http_reply *reply)
 {
@@ -75,7 +75,7 @@ static bool wait_for(struct connection *connection, struct http_reply *reply);
 
 static void answer(struct connection *connection);
 
-/* Is the signature to be verified before it is answered? */
+/* True when the answer waits for a signature to be verified, or was given here. */
 static bool waits_for_signature(struct connection *connection)
 {
     struct jwt_signature *signature = &connection->exchange->caller.signature;
@@ -88,8 +88,8 @@ static bool waits_for_signature(struct connection *connection)
     return true;
 }
 
-/* True when somebody has come in, or is gone. What came behind the head are frames, which may end
- * the connection, and who they come from. */
+/* True when the participant has entered or waits, or the connection is gone. Bytes behind the head
+ * are frames; they may end the connection. */
 static bool upgrade(struct connection *connection, struct http_reply *reply)
 {
     struct exchange *exchange = connection->exchange;
@@ -152,7 +152,7 @@ static bool ask_again(struct waiter *waiter, bool late)
     return true;
 }
 
-/* Not asked of the API again: who has asked for it may not be let to any more. */
+/* Does not ask the API again: after the reload it may refuse the administrator. */
 static bool ask_reload(struct waiter *waiter, bool late)
 {
     struct connection *connection = waiter->connection;
@@ -176,7 +176,7 @@ static bool ask_reload(struct waiter *waiter, bool late)
     return true;
 }
 
-/* False when it cannot, and `reply` says so. */
+/* Adds a waiter. False when memory runs out; `reply` then has that error. */
 static bool wait_for(struct connection *connection, struct http_reply *reply)
 {
     struct waiter waiter = {.ask = ask_again, .grant = reply->grant, .text = reply->detail};
@@ -243,7 +243,7 @@ static bool judge_body(struct connection *connection)
     return true;
 }
 
-/* Who waits for it is told to go on. RFC 9110 section 10.1.1. False when it was refused. */
+/* Sends 100 to a client that expects it. RFC 9110 section 10.1.1. False when it was refused. */
 static bool send_continue(struct connection *connection, bool came)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -274,8 +274,8 @@ static void begin_body(struct connection *connection, struct mcpx_slice rest)
         take_body(connection, rest);
 }
 
-/* An Upgrade to anything else is passed over, as RFC 9110 section 7.8 permits: some clients ask for
- * HTTP/2 with every request. */
+/* True for a WebSocket. Other upgrades are ignored, as RFC 9110 section 7.8 permits: some clients
+ * ask for HTTP/2 with every request. */
 static bool asks_for_upgrade(const struct mx_http_head *head)
 {
     return head->minor == 1 && mx_http_lists(head, "upgrade", "websocket");
@@ -286,8 +286,8 @@ static const struct mx_http_fault bad_method = {
 static const struct mx_http_fault two_fields = {
     400, "Authorization, Origin and Content-Type may stand there once each", NULL};
 
-/* Picks what the API reads. Returns NULL, or what is wrong: readers of HTTP may differ about which
- * of two fields counts. */
+/* Picks the fields for the API. Returns NULL, or the error. A repeated field is one, because HTTP
+ * parsers may use different ones of the two. */
 static const struct mx_http_fault *read_request(const struct mx_http_head *head,
                                                 struct http_request *out)
 {
@@ -350,7 +350,7 @@ static void take_head(struct connection *connection, const char *bytes, size_t l
         return;
     }
     if (exchange->in.text[0] == TLS_FIRST_BYTE) {
-        /* In a language that it may not understand. */
+        /* A client of TLS may not understand the answer. */
         answer_refuse(
             connection,
             &(struct mx_http_fault){

@@ -1,10 +1,9 @@
 /*
- * listener.c - libwebsockets as the keeper of sockets: it has the loop's handles, tells what can be
- * read and written. TLS, HTTP and frames are ours (ADR 0009, ADR 0015); so there is one context,
- * one vhost, one protocol in the raw role. Its own listener binds all interfaces when one address
- * is named, spins when descriptors run out, and cannot be told to stop; ours is a poll handle per
- * socket. Connections over a limit are answered with a few bytes and never become known to
- * libwebsockets.
+ * listener.c - libwebsockets keeps the sockets: it has the loop's handles and reports which can be
+ * read or written. TLS, HTTP and frames are ours (ADR 0009, ADR 0015), so there is one context, one
+ * vhost, one protocol in the raw role. Connections over a limit get a short answer and never reach
+ * libwebsockets. Rejected: its own listener. It binds all interfaces when one address is named,
+ * spins when descriptors run out, and cannot be stopped; ours is a poll handle per socket.
  */
 #define _GNU_SOURCE /* accept4 */
 #include "router/edge/edge_parts.h"
@@ -81,7 +80,7 @@ enum mcpx_err ws_server_open(struct edge *edge)
     return edge->vhost ? MCPX_OK : MCPX_ESYSTEM;
 }
 
-/* Hands over an accepted socket, charged for `looks` (rate_limits_looks). Takes `fd`. */
+/* Gives `fd` to libwebsockets. Its address was charged `looks` (rate_limits_looks). */
 static void adopt(const struct listener *listener, int fd, struct address origin,
                   uint64_t looks)
 {
@@ -145,7 +144,7 @@ static void take(const struct listener *listener, int fd, struct address origin)
     char remote[ADDRESS_TEXT_SIZE];
     int on = 1;
 
-    /* A proxy is not charged for those whom it speaks for (proxies.c). */
+    /* A proxy is not charged for its clients (proxies.c). */
     if (!forwarded_is_trusted(edge->config, origin) &&
         !rate_limits_admits(edge->api.rates, from, edge_now(edge)))
         looks = listener->tls ? RATE_LIMITS_TLS_LOOK : 1;
@@ -157,7 +156,7 @@ static void take(const struct listener *listener, int fd, struct address origin)
     }
     refusal_note_attempt(edge, from, address_text(from, remote));
     if (listener->tls)
-        close(fd); /* a handshake costs more than it is owed */
+        close(fd); /* a handshake costs too much for a refusal */
     else
         answer_and_close(fd, MCPX_ECONNECTS);
 }
@@ -172,7 +171,7 @@ static void on_reopen(uv_timer_t *timer)
         uv_poll_start(&edge->listeners[i].poll, UV_READABLE, on_connection);
 }
 
-/* Descriptors or memory have run out: the waiting connection would wake us at once again. */
+/* Descriptors or memory have run out: the waiting connection would wake the loop again at once. */
 static void pause_all(struct edge *edge, int error)
 {
     if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
@@ -210,7 +209,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
     }
 }
 
-/* Returns its family. The port of a Unix socket is its path. */
+/* Returns the address family. The port of a Unix socket is its path. */
 static int name_socket(int fd, char host[HOST_SIZE], char port[PORT_SIZE])
 {
     struct sockaddr_storage address = {0};
@@ -272,7 +271,7 @@ static int open_socket(const struct addrinfo *address)
     return fd;
 }
 
-/* What to do about it; "" where the reason says it. */
+/* Returns advice for an error; "" when the reason is enough. */
 static const char *advice_for(int error)
 {
     if (error == EADDRINUSE)
@@ -315,7 +314,7 @@ static enum mcpx_err open_found(struct edge *edge, const struct config_listen *w
         }
         mx_format(errors, "cannot listen on %s port %s: %s%s\n", where->host, where->port,
                   strerror(why), advice_for(why));
-        /* Containers often have no IPv6; that was not asked for by name. */
+        /* Containers often have no IPv6; the operator did not ask for it by name. */
         if (!may_lack || (why != EADDRNOTAVAIL && why != EAFNOSUPPORT))
             return MCPX_ESYSTEM;
         LOG(LOG_INFO, "address_left_out", log_string("host", where->host),
@@ -326,7 +325,7 @@ static enum mcpx_err open_found(struct edge *edge, const struct config_listen *w
     return err;
 }
 
-/* The configuration judged its own addresses, not those of sockets that are handed over. */
+/* True for loopback. The configuration has checked its addresses, but not sockets handed over. */
 static bool is_local(int fd)
 {
     char host[HOST_SIZE] = "", port[PORT_SIZE];
@@ -348,7 +347,7 @@ static bool is_tls(const struct edge *edge, int fd)
     return false;
 }
 
-/* systemd hands over whatever the unit says: a datagram socket, or one connection. */
+/* False for other sockets that a unit may name: a datagram socket, or one connection. */
 static bool accepts(int fd)
 {
     int type = 0, accepting = 0;
@@ -386,7 +385,7 @@ static enum mcpx_err take_activated(struct edge *edge, int count, struct mcpx_te
     return err;
 }
 
-/* Resolved before anything is opened: how many listeners there will be is then known. */
+/* Resolves all addresses before anything is opened. Returns the number of listeners. */
 static size_t resolve_all(const struct config *config, struct addrinfo **found,
                           struct mcpx_text *errors)
 {

@@ -1,9 +1,9 @@
 /*
- * loop.c - the order of things in one turn of the loop: sockets are read and the hub is fed; then,
- * right before the loop waits again, everything the hub has to say is written in one round. So
- * messages that arrive together leave together, without a timer, and an idle router delays nothing.
- * libwebsockets runs on this loop as a pending connection: its own loop costs 300 us per message at
- * a thousand idle connections.
+ * loop.c - the order of one loop iteration: sockets are read and the hub is fed; then, right before
+ * the loop waits again, all output of the hub is written in one round. So messages that arrive
+ * together leave together, without a timer, and an idle router delays nothing. libwebsockets is a
+ * guest on this loop. Rejected: its own loop; it costs 300 us per message at a thousand idle
+ * connections.
  */
 #include "router/connection/bounds.h"
 #include "router/connection/loop_budget.h"
@@ -20,7 +20,7 @@ enum { SOON_MS = 50 };
 
 static void on_tick(uv_timer_t *timer);
 
-/* Sets the timer for when the hub, or the watchdog, wants to be called next. */
+/* Sets the timer for the next call that the hub or the watchdog needs. */
 static void set_tick(struct edge *edge, struct mcpx_now now)
 {
     int64_t wait = hub_due(edge->hub) - now.mono_ms;
@@ -38,7 +38,7 @@ static void set_tick(struct edge *edge, struct mcpx_now now)
     uv_timer_start(&edge->tick, on_tick, (uint64_t)wait, 0);
 }
 
-/* Removals have ended. True while others are to be looked after. */
+/* Lifts runtime denials that have ended. True while more are left to examine. */
 static bool tick_changes(struct edge *edge)
 {
     const struct realm realm = api_realm(&edge->api);
@@ -61,7 +61,7 @@ static void on_tick(uv_timer_t *timer)
     }
     tls_watch_lists(edge);
     errand_look(edge, &edge->tls.errand);
-    /* Lines that were not written, so that nobody takes silence for peace. */
+    /* Reports lines left out: silence must not look like peace. */
     log_tell(&edge->accept_log, now.mono_ms);
     log_tell(&edge->refuse_log, now.mono_ms);
     log_tell(&edge->request_log.all, now.mono_ms);
@@ -71,24 +71,24 @@ static void on_tick(uv_timer_t *timer)
     set_tick(edge, now);
 }
 
-/* Does nothing: while it is active the loop does not wait. */
+/* Does nothing: while the idle handle is active, the loop does not wait. */
 static void on_busy(uv_idle_t *idle)
 {
     (void)idle;
 }
 
-/* Everybody is told to leave, behind what they are still owed. */
+/* Disconnects all clients, after the output that they still get. */
 static void send_away(struct edge *edge)
 {
     edge->settle_until_ms = 0;
     loop_budget_pause_reads(edge, false);
     while (flush_round(edge))
-        ; /* what was accepted until now still reaches everybody whose socket takes it */
+        ; /* accepted messages still reach all sockets that take them */
     hub_drain(edge->hub, edge_now(edge));
     evict_requests(edge);
 }
 
-/* While it stops: is all that was accepted before stored, or has that taken too long? */
+/* True when a stopping router has stored all accepted envelopes, or that has taken too long. */
 static bool has_settled(struct edge *edge)
 {
     return edge->settle_until_ms &&
@@ -116,7 +116,7 @@ static void on_round(uv_prepare_t *prepare)
     else
         uv_idle_stop(&edge->busy);
     if (hub_due(edge->hub) < edge->tick_for_ms && !edge->stopping)
-        set_tick(edge, edge_now(edge)); /* somebody came or went */
+        set_tick(edge, edge_now(edge)); /* a client came or went */
     evict_slow(edge);
     ws_server_wake(edge);
     log_flush();
@@ -127,8 +127,8 @@ static void on_round(uv_prepare_t *prepare)
 }
 
 /*
- * Accepts nobody, tells every client 1001, and lets edge_run return; called again, at once. Where
- * messages are stored, nobody is read any more and what was accepted is waited for, before that.
+ * Closes the listeners, sends every client 1001, and lets edge_run return; called again, at once. A
+ * router with a store first stops reading, and waits until accepted envelopes are stored.
  */
 static void stop(struct edge *edge)
 {
@@ -176,8 +176,8 @@ static void mask_signals(int how)
     sigprocmask(how, &set, NULL);
 }
 
-/* As ordinary events of the loop: a handler proper could call next to nothing, and libwebsockets
- * would install its own where it is let. What came since the start is heard now. */
+/* Makes signals ordinary events of the loop. Rejected: signal handlers; they may call next to
+ * nothing, and libwebsockets would install its own. Signals sent since the start arrive now. */
 static enum mcpx_err open_signals(struct edge *edge)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -192,9 +192,9 @@ static enum mcpx_err open_signals(struct edge *edge)
 }
 
 /*
- * As many descriptors as the configured connections need, where the administrator of the machine
- * permits them; and no more: libwebsockets sizes a table by this limit, and walks all of it
- * whenever a connection comes or goes.
+ * Sets the limit of descriptors to the need of the configured connections, at most the hard limit.
+ * More would cost time: libwebsockets sizes a table by it, and walks all of it whenever a
+ * connection comes or goes.
  */
 static void set_descriptors(struct edge *edge)
 {
@@ -321,21 +321,21 @@ void edge_run(struct edge *edge)
     set_tick(edge, edge_now(edge));
     LOG(LOG_INFO, "ready", log_string("version", mcpx_version()));
     uv_run(&edge->loop, UV_RUN_DEFAULT);
-    /* While all is put away nobody listens for signals any more: the next one would kill us, and
-       whoever sent it would read that status and not that we stopped as asked. */
+    /* Blocks signals during the cleanup. Unhandled, the next one would kill the router, and its
+     * sender would see that status instead of a clean stop. */
     mask_signals(SIG_BLOCK);
     LOG(LOG_INFO, "stopped", log_number("connections_cut", (int64_t)edge->count));
 }
 
-/* Threads that read files were made while signals were heeded, so blocking binds them not; and
- * libuv leaves a signal that it no longer listens for with what it does by default. */
+/* Threads that read files were made before signals were blocked, so they still take them. libuv
+ * restores the default action of a signal when it stops watching. */
 static void ignore_signals(void)
 {
     for (size_t i = 0; i < sizeof signals_heeded / sizeof *signals_heeded; i++)
         (void)signal(signals_heeded[i], SIG_IGN);
 }
 
-/* libwebsockets closes its own handles; those it has already closed are passed over. */
+/* Closes our handles that are still open; libwebsockets closes its own. */
 static void close_ours(struct edge *edge)
 {
     uv_handle_t *ours[] = {(uv_handle_t *)&edge->round,      (uv_handle_t *)&edge->busy,
@@ -363,7 +363,7 @@ void edge_free(struct edge *edge)
            UV_RUN_DEFAULT); /* until every handle has reported that it is closed */
     ws_server_close(edge);
     store_turn_close(
-        edge); /* behind all connections, so that it is told of everybody who has left */
+        edge); /* after all connections are closed, so the store has learned of every leave */
     if (edge->wake_store.loop)
         uv_close((uv_handle_t *)&edge->wake_store, NULL);
     uv_run(&edge->loop, UV_RUN_DEFAULT);

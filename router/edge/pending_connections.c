@@ -1,7 +1,7 @@
 /*
- * pending connections.c - a pending connection waits twice: to be admitted (loop_budget.h asks for
- * it), and for its join to be stored. Joins are stored in the order in which they were accepted, so
- * it is enough to look at the first that waits.
+ * pending_connections.c - a pending connection waits twice: to be admitted (loop_budget.h asks for
+ * it), and for its join to be stored. Joins are stored in the order of their acceptance, so only
+ * the first waiting one is checked.
  */
 #include "router/edge/edge_parts.h"
 
@@ -19,7 +19,7 @@ static bool is_full(uint64_t count, size_t max)
     return max != 0 && count >= max;
 }
 
-/* May one more of this participant wait to be let in? They count as connections. */
+/* MCPX_OK when one more of the participant may wait for admission; those count as connections. */
 static enum mcpx_err may_wait(const struct edge *edge, const struct grant *grant)
 {
     const struct hub_config *config = &edge->config->hub;
@@ -33,9 +33,9 @@ static enum mcpx_err may_wait(const struct edge *edge, const struct grant *grant
     return MCPX_ESHARE;
 }
 
-/* ---- let in ---- */
+/* ---- admitted ---- */
 
-/* True when a participant that is let in would take the place of another connection. */
+/* True when the joining peer will replace another connection. */
 static bool replaces_another(const struct edge *edge, const struct peer *peer)
 {
     const struct topic *topic = hub_topic_find(edge->hub, peer_topic_name(peer));
@@ -59,7 +59,7 @@ static void log_entered(const struct connection *connection)
         log_admission("takeover", connection); /* the other one departs: "replaced" */
 }
 
-/* The hub has let the connection in. It is not read before its join is stored. */
+/* The hub has admitted the connection. It is not read before its join is stored. */
 static void let_in(struct connection *connection, struct peer *peer, bool replaces)
 {
     connection_join(connection, peer);
@@ -90,9 +90,9 @@ void pending_connections_turn(struct edge *edge)
     }
 }
 
-/* ---- waiting to be let in ---- */
+/* ---- waiting for admission ---- */
 
-/* Another attempt may help, or not: protocol section 7. */
+/* Returns the close code; it tells whether another attempt may help: protocol section 7. */
 static int close_code(enum mcpx_err err)
 {
     if (err == MCPX_EKICKED || err == MCPX_EEXPIRED)
@@ -114,7 +114,7 @@ static void refuse(struct waiter *pending, enum mcpx_err err)
         log_string("reason", mcpx_error_wire(err)), log_number("close_code", close_code(err)));
     if (wire_close(connection, close_code(err), mcpx_error_wire(err)))
         connection_leave(connection,
-                         LEAVE_MS); /* frees the pending connection, as the other does */
+                         LEAVE_MS); /* frees `pending`, like the call of the other branch */
     else
         connection_kill(connection);
 }
@@ -165,8 +165,8 @@ size_t pending_connections_turn_away(void *edge, const struct removal *removal)
     return count;
 }
 
-/* The connection, just upgraded, waits to be let in; `admission` borrows from what is taken of
- * `reply`. False when memory runs out. */
+/* Makes an upgraded connection wait for admission. Takes the grant and the text of `reply`, as
+ * `admission` borrows from them. False when memory runs out. */
 static bool add(struct connection *connection, const struct admission *admission,
                 struct http_reply *reply)
 {
@@ -185,10 +185,10 @@ static bool add(struct connection *connection, const struct admission *admission
 }
 
 /*
- * Everything a handshake can get wrong is refused over HTTP and with a reason. The participant
- * enters its topic before the 101 is written, so that being refused there has a status as well;
- * its welcome waits WELCOME_DELAY_MS behind the 101. Where a topic has to be loaded first, the 101
- * comes before that is decided.
+ * Every error of a handshake is refused over HTTP, with a reason. The participant enters its topic
+ * before the 101 is written, so a refusal by the hub has a status as well; its welcome follows
+ * WELCOME_DELAY_MS after the 101. When a topic must be loaded first, the 101 comes before the
+ * admission.
  */
 
 /* 22 digits of base64 and "==": 16 bytes. */
@@ -259,7 +259,7 @@ static bool write_switch(struct connection *connection, const struct mx_http_hea
     return !answer.failed && wire_write(connection, answer.text, answer.len);
 }
 
-/* Lets somebody in at once, with `peer`, or has them wait. Returns MCPX_OK, or why neither. */
+/* Admits the participant and sets `peer`, or lets it wait. Returns MCPX_OK, or the error. */
 static enum mcpx_err judge_entrance(struct connection *connection,
                                     const struct admission *admission,
                                     const struct http_reply *reply, struct peer **peer)

@@ -1,10 +1,9 @@
 /*
- * receive.c - a message that lies whole in what was read, as nearly all do, is routed where it
- * lies. Others are collected by the frame reader, whose buffer is given back when it has grown
- * large, so ten thousand idle connections do not each keep the largest message they ever sent; what
- * all of them collect is bounded (wire.c). Sizes are judged by what a frame declares, before
- * it has arrived. What is no message costs its sender's rate as if it were one: pings, pongs, and
- * frames that carry next to nothing.
+ * receive.c - a message read as a whole, as nearly all are, is routed in place. The frame reader
+ * collects the others. It frees a buffer that has grown large, so ten thousand idle connections do
+ * not keep the sizes of their largest messages. All incomplete messages together have a bound
+ * (wire.c). A size is checked when a frame declares it, before it has arrived. Pings, pongs and
+ * tiny frames count in the rate limit like messages.
  */
 #include "router/edge/edge_parts.h"
 
@@ -13,8 +12,8 @@
 #include "router/connection/refusal.h"
 
 /*
- * Answers that are waiting in the hub and make the edge write early; pongs that are; what a pong
- * adds to its ping.
+ * PRIVATE_MAX: bytes of answers in the hub; beyond, they are written early. PONGS_MAX: the same for
+ * pongs. PONG_HEAD: bytes before the payload of a pong.
  */
 enum { PRIVATE_MAX = 262144, PONGS_MAX = 16384, PONG_HEAD = 2 };
 
@@ -40,15 +39,15 @@ static void route(struct connection *connection, struct mcpx_slice text)
         refusal_note_message(connection, &verdict, text.len);
     else
         log_accepted(connection, &verdict);
-    /* One read can hold hundreds of messages that are each answered with an error. */
+    /* One read can hold hundreds of messages, each answered with an error. */
     if (peer_private_bytes(connection->peer) > PRIVATE_MAX)
         flush_connection(connection);
-    /* Or so many that readers would fall off the log before their turn comes. */
+    /* Or so many that subscribers would become slow consumers before the next round. */
     while (hub_is_pressed(connection->edge->hub) && flush_round(connection->edge))
         ;
 }
 
-/* The hub closes behind what it still has to say. */
+/* The hub answers with an error, and the close comes after its other output. */
 static void refuse_message(struct connection *connection, enum mcpx_err err)
 {
     struct verdict verdict = {.err = err};
@@ -69,7 +68,7 @@ static void flush_pongs(struct connection *connection)
     mcpx_text_reset(pongs);
 }
 
-/* RFC 6455 section 5.5.3: of several pings that wait, only the last one has to be answered. */
+/* RFC 6455 section 5.5.3: of several pings that wait, only the last one must be answered. */
 static void answer_ping(struct connection *connection, struct mcpx_slice payload)
 {
     struct mcpx_text *pongs = &connection->edge->pongs;
@@ -84,9 +83,9 @@ static void answer_ping(struct connection *connection, struct mcpx_slice payload
 }
 
 /*
- * The other side's close frame: ours, with the same code, is the answer, unless theirs is. Then
- * both have said all, and the socket is closed at once: to wait for another thousand ends, which
- * libwebsockets reads without asking, would take up a turn. TLS has an end of its own to exchange.
+ * Handles a close frame, and answers it with the same code unless it is itself the answer. In that
+ * case the socket is closed at once: waiting for a thousand ends, which libwebsockets reads
+ * unasked, would take up an iteration. TLS must still exchange an end of its own.
  */
 static void end(struct connection *connection, const struct mx_frames_found *found)
 {
@@ -115,7 +114,7 @@ static void control(struct connection *connection, const struct mx_frames_found 
 
 /* ---- frames ---- */
 
-/* What breaks RFC 6455 is not read any further. */
+/* Handles a violation of RFC 6455: the connection is not read any further. */
 static void fail(struct connection *connection, const struct mx_frames_found *found)
 {
     struct edge *edge = connection->edge;
@@ -151,7 +150,7 @@ static void take(struct connection *connection, enum mx_frames_step step,
         route(connection, found->payload);
 }
 
-/* What the read has cost besides messages. */
+/* Charges for control frames and tiny frames of the read. */
 static void charge(struct connection *connection)
 {
     size_t extra_charge = connection->extra_charge + connection->frames.tiny_frames;
@@ -162,7 +161,7 @@ static void charge(struct connection *connection)
                    edge_now(connection->edge));
 }
 
-/* A message that is not whole: nobody may begin more than he is permitted to send. */
+/* Counts an incomplete message, so its sender cannot begin more than it is permitted to send. */
 static void judge_incomplete(struct connection *connection)
 {
     if (connection->state != MEMBER || !mx_frames_is_open(&connection->frames)) {
@@ -214,15 +213,15 @@ void receive_bytes(struct connection *connection, char *bytes, size_t len)
 }
 
 /*
- * One write per peer and loop turn, of complete frames, as a run of the log lends them.
- * libwebsockets' own way, a callback per socket that may be written to, costs fourteen times as
- * much; it serves only sockets that are full (wire.c).
+ * One write per peer and loop iteration: complete frames, lent by a run of the log. Rejected:
+ * libwebsockets' own way; a callback per writable socket costs fourteen times as much. It serves
+ * only full sockets (wire.c).
  */
 
-/* One round, whichever comes first: some milliseconds. A write may be 256 KiB. */
+/* Limits of a round, some milliseconds; it ends at the first. A write may be 256 KiB. */
 enum { WRITES_PER_ROUND = 4096, BYTES_PER_ROUND = 4 << 20 };
 
-/* What is left of a round. */
+/* The rest of a round. */
 struct budget {
     int writes;
     int64_t bytes;
@@ -264,11 +263,11 @@ static void flush_peer(struct connection *connection, struct budget *budget)
             break;
     }
     if (budget->writes == before)
-        budget->writes--; /* looking has a price as well */
+        budget->writes--; /* a look costs a write as well */
     if (connection->full)
         evict_largest_buffer(connection);
     if ((connection->state != MEMBER || connection->full) && connection->peer)
-        peer_stall(connection->peer); /* full; or closed: what the hub still has is too late */
+        peer_stall(connection->peer); /* full; or closed: more output is too late */
 }
 
 static void flush_connection(struct connection *connection)

@@ -2,7 +2,7 @@
  * reload.c - a thread reads a new configuration and compares it, because a hundred thousand
  * participants take seconds; the loop only exchanges one for the other. Equal parts are shared, so
  * a reload that changes one entry compiles one. edge->config points to the same struct before and
- * after. The log has the sums of what changed first, then a line for each change, up to a number.
+ * after. The log gets the counts of changes first, then a line for each, up to LINES_MAX.
  */
 #include "router/edge/edge_parts.h"
 
@@ -17,26 +17,26 @@
 
 #include <stdlib.h>
 
-/* ---- what became of it ---- */
+/* ---- its result ---- */
 
-/* Who has asked for a reload, as lines say it; `remote` is empty when it was a signal. */
+/* The asker of a reload, as log lines name it; `remote` is empty for a signal. */
 struct reload_asker {
     struct mcpx_text by;
     char remote[ADDRESS_TEXT_SIZE];
 };
 
-/* What was found. */
+/* The result of the thread. */
 struct reload_found {
-    struct config config;         /* as it was read; empty once it is in force */
+    struct config config;         /* as it was read; empty once it is active */
     struct mcpx_text errors;      /* lines */
-    struct difference difference; /* who gains and loses what */
+    struct difference difference; /* grants gained and lost */
     struct mcpx_text rows; /* the same as a JSON array, with the first `shown` of them */
     size_t shown;
     struct mcpx_text settings; /* other settings, as a JSON array (config_compare) */
 };
 
-/* Lines about participants, and about faults; bytes of what one of them has gained and lost; bytes
- * of faults in an answer. */
+/* LINES_MAX: log lines about participants, and about errors. WHAT_MAX: bytes of one participant's
+ * changes. FAULTS_MAX: bytes of errors in an answer. */
 enum { LINES_MAX = 100, WHAT_MAX = 512, FAULTS_MAX = 65536 };
 
 static void log_lines(enum log_level level, struct mcpx_slice lines)
@@ -56,9 +56,9 @@ static void log_lines(enum log_level level, struct mcpx_slice lines)
     }
 }
 
-/* ---- it is in force ---- */
+/* ---- it is active ---- */
 
-/* As the thread has composed them, because that may take milliseconds for each. */
+/* The thread has composed the rows, because that may take milliseconds for each. */
 static void log_rows(const struct reload_found *found)
 {
     size_t count = found->difference.count, told = 0;
@@ -124,7 +124,7 @@ static void audit(struct edge *edge, const struct reload_found *found, const cha
     record(edge, &note);
 }
 
-/* Nothing has changed: a line for each fault, and the answer. */
+/* Nothing has changed: logs a line for each error, and writes the answer. */
 static void tell_refused(struct edge *edge, enum mcpx_err err,
                          const struct reload_found *found, const struct reload_asker *asker)
 {
@@ -147,17 +147,17 @@ static void tell_refused(struct edge *edge, enum mcpx_err err,
 
 /*
  * ANSWER_BYTES   of the difference in an answer; the rest is counted
- * WAIT_MS        how long a reload waits for files of TLS, whose disk may hang
+ * WAIT_MS        how long a reload waits for files of TLS; their disk may hang
  */
 enum { ANSWER_BYTES = 262144, WAIT_MS = 5000 };
 
 /*
- * sources     of the configuration in force, as it was read
+ * sources     of the active configuration, as it was read
  * errand      reads it
- * by_ms       when one begins at last that a signal asks for; 0 = none waits
- * asker       who has asked for the one under way; `next`: for the one after it
- * err, found  what the thread has found
- * retired     participants and keys of before, to be freed, some in each turn of the loop
+ * by_ms       mono_ms by which the reload of a signal begins; 0 = none waits
+ * asker       of the reload under way; `next`: of the one after it
+ * err, found  result of the thread
+ * retired     former participants and keys; some are freed in each loop iteration
  */
 struct reload {
     struct config_sources sources;
@@ -190,7 +190,7 @@ void reload_free(struct reload *reload)
     free(reload);
 }
 
-/* ---- on the thread: it only reads what the loop has, and nobody else has what it writes ---- */
+/* ---- on the thread: it reads the loop's data, and writes only its own ---- */
 
 static void read_all(struct edge *edge)
 {
@@ -221,7 +221,7 @@ static bool same_limits(const struct hub_config *one, const struct hub_config *o
            one->bytes_per_minute == other->bytes_per_minute;
 }
 
-/* Gives what was in force before. */
+/* Makes the configuration active and returns the former one. */
 static struct config exchange(struct edge *edge, struct config *config)
 {
     struct config old = *edge->config;
@@ -315,7 +315,7 @@ uint64_t reload_ask(struct edge *edge, struct mcpx_slice by, const struct addres
 {
     struct reload *reload = edge->reload;
 
-    if (reload->errand.asked == reload->errand.begun) { /* the first who wants the same one */
+    if (reload->errand.asked == reload->errand.begun) { /* the first asker of this reload */
         mcpx_text_reset(&reload->next.by);
         mcpx_text_slice(&reload->next.by, by);
         *reload->next.remote = '\0';
@@ -333,8 +333,8 @@ void reload_all(struct edge *edge)
         edge->reload->by_ms = edge_now(edge).mono_ms + WAIT_MS;
 }
 
-/* Who has sent the signal waits for the end of the reload, and new connections then have the new
- * certificate. */
+/* Waits for the TLS files, because the sender of a signal waits for the reload alone, and expects
+ * new connections to have the new certificate then. */
 static void ask_in_time(struct edge *edge)
 {
     struct reload *reload = edge->reload;

@@ -1,7 +1,6 @@
 /*
- * store_turn.c - the store's threads only wake the loop. All that they have to tell is taken in the
- * loop's turn, before output is written: so what was stored in one batch leaves in one write for
- * each reader.
+ * store_turn.c - the store's threads only wake the loop. The loop takes their results once per
+ * iteration, before output is written, so a stored batch leaves in one write for each subscriber.
  */
 
 #include "lib/json/json_write.h"
@@ -13,10 +12,10 @@
 
 #include <sys/statvfs.h>
 
-/* What a participant may have in a file without a bound. */
+/* Quota of a participant in a file without a bound. */
 #define STORE_CAP_UNBOUNDED (UINT64_C(1) << 30)
 
-/* What the log calls a stage in each of its states, in the order of enum stage_state. */
+/* Events of the log for the states of a writer, in the order of enum stage_state. */
 static const char *const store_events[] = {"store_ready", "store_full", "store_failed",
                                            "store_slow", "store_locked"};
 static const char *const audit_events[] = {"audit_ready", "audit_full", "audit_failed",
@@ -24,7 +23,7 @@ static const char *const audit_events[] = {"audit_ready", "audit_full", "audit_f
 
 /* ---- loads of topics ---- */
 
-/* The loop turns because it was woken; the turn does the rest. */
+/* Does nothing: the iteration of the woken loop does the rest. */
 static void on_wake(uv_async_t *async)
 {
     (void)async;
@@ -35,7 +34,7 @@ static void wake(void *context)
     uv_async_send(context);
 }
 
-/* Four at their caps leave nothing over, so one alone leaves three quarters. */
+/* By default a quarter of the file, so one participant leaves three quarters to others. */
 static uint64_t cap_of(const struct store_settings *store)
 {
     if (store->bytes_per_participant)
@@ -58,7 +57,7 @@ static struct store_config store_config_of(const struct config *config)
                                  .slow_ms = config->hub.open_ms};
 }
 
-/* ---- how much room its disks have ---- */
+/* ---- free space of its disks ---- */
 
 static int64_t free_bytes(const struct mcpx_text *path)
 {
@@ -69,8 +68,8 @@ static int64_t free_bytes(const struct mcpx_text *path)
     return (int64_t)(disk.f_bavail * disk.f_frsize);
 }
 
-/* The threads of the stages know these disks, too, but only look at them when there is something to
- * write, and it is others who fill a disk. */
+/* The writers look at these disks only when they write, but other programs may fill a disk at any
+ * time. */
 static void measure(struct edge *edge)
 {
     struct disk_watch *watch = &edge->disks;
@@ -128,7 +127,7 @@ enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
     return err ? err : open_disks(edge);
 }
 
-/* ---- what it tells ---- */
+/* ---- its states ---- */
 
 static void log_state(const char *const *events, enum stage_state *was,
                       const struct stage_report *report)
@@ -157,7 +156,7 @@ bool store_turn_is_blocked(const struct edge *edge)
     return edge->store && store_is_blocked(edge->store);
 }
 
-/* What `systemctl status` shows. */
+/* Sets the text of `systemctl status`. */
 static void tell_status(const char *why)
 {
     mx_scoped_text status = mx_formatted("STATUS=%s", why ? why : "ready");
@@ -183,7 +182,7 @@ static void watch(struct edge *edge)
     loop_budget_pause_reads(edge, edge->settle_until_ms || store_turn_is_blocked(edge));
 }
 
-/* ---- its turn ---- */
+/* ---- its part of an iteration ---- */
 
 static void turn(struct edge *edge)
 {
