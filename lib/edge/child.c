@@ -2,7 +2,7 @@
  * child.c - the states of a child and the one timer that moves it between them. One timer is
  * enough, because each state waits for one thing. The files below report facts about the process
  * and know nothing of states. The owner is told each state when it is entered, from the loop;
- * STOPPED and FAILED only when no handle is left on the loop.
+ * STOPPED and FAILED only when the child has no handle left on it.
  */
 #include "lib/edge/child_state.h"
 

@@ -228,7 +228,7 @@ enum mcpx_err mcpx_child_write(struct mcpx_child *child, struct mcpx_slice line)
     if (line.len >= max || waiting > max - line.len - 1)
         return MCPX_ELIMIT;
     if (!mcpx_text_reserve(queue, line.len + 1)) {
-        queue->failed = false; /* what waits is whole */
+        queue->failed = false; /* the lines that wait are whole */
         return MCPX_ENOMEM;
     }
     mcpx_text_slice(queue, line);

@@ -69,7 +69,7 @@ struct mx_supervisor_task {
     char *const *argv;
     char *const *envp;
     const char *cwd;
-    /* The program's ends: they become its descriptors 0, 1 and 2, and the supervisor's own. */
+    /* The program's ends: they become its descriptors 0, 1 and 2, and the supervisor's socket. */
     const int *fds;
     pid_t owner; /* process id of the owner */
 };
@@ -128,7 +128,7 @@ struct mcpx_child {
     struct mcpx_child_config config; /* strings and argv are ours */
     const struct mx_child_facts *facts;
     enum mcpx_child_state state;
-    bool stopping;   /* it shall not come back */
+    bool stopping;   /* it must not start again */
     bool abandoned;  /* mcpx_child_new failed; freed when its handles are closed */
     unsigned pauses; /* how often it was started again in a row */
     struct mx_child_run run;
@@ -178,7 +178,7 @@ void mx_child_output_read(struct mcpx_child *child, enum mx_child_end end);
 /** Reads the rest in both pipes of a dead process. */
 void mx_child_output_drain(struct mcpx_child *child);
 
-/** Sets the bounds of a new run's lines, or forgets unfinished ones. */
+/** Sets the bounds of a new run's lines, or discards incomplete ones. */
 void mx_child_output_init(struct mcpx_child *child);
 void mx_child_output_fini(struct mcpx_child *child);
 

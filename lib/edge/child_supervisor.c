@@ -346,7 +346,7 @@ static void forget_signals(const struct supervisor *supervisor)
     struct signalfd_siginfo info;
 
     while (read(supervisor->signals, &info, sizeof info) > 0)
-        ; /* one signal may stand for many ends: waitid is asked instead */
+        ; /* one signal may stand for many ends; waitid finds them */
 }
 
 /* Reaps orphans. True when the child itself has ended; it is not reaped yet. */

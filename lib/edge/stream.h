@@ -21,7 +21,7 @@ struct mx_stream;
 struct mx_stream_calls {
     /* It is connected; under TLS the handshake is done. */
     void (*opened)(struct mx_stream *stream);
-    /* Bytes came, lent during the call; none: the other side sends nothing more. */
+    /* Bytes came, lent during the call. Empty: the other side sends nothing more. */
     void (*bytes)(struct mx_stream *stream, struct mcpx_slice bytes);
     /* Nothing waits to be written any more; the answer to mx_stream_yield. */
     void (*written)(struct mx_stream *stream);
@@ -39,9 +39,9 @@ struct mx_stream {
     bool has_ended;  /* the other side sends nothing more */
     /* Nothing written arrives any more. Bytes of the other side are still read. */
     bool is_cut;
-    /* Nothing more is written; the other side is told so behind the bytes before. */
+    /* Nothing more is written. The bytes before are sent, then our end of writing. */
     bool is_shut;
-    bool is_down;            /* the other side was told */
+    bool is_down;            /* our end of writing was sent */
     bool is_closed;          /* by its owner */
     enum mx_tls_fault fault; /* the TLS error of `broken` */
 
@@ -86,7 +86,7 @@ bool mx_stream_write(struct mx_stream *stream, struct mcpx_text *text);
 /** Bytes that wait to be written. */
 size_t mx_stream_unwritten(const struct mx_stream *stream);
 
-/** Asks for `written`, called when nothing waits and the other handles had their turn. */
+/** Asks for `written`, called when nothing waits and the loop has served the other handles. */
 void mx_stream_yield(struct mx_stream *stream);
 
 /** Ends writing; bytes written before still arrive. */

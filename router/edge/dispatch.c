@@ -21,7 +21,7 @@ static void log_failed(const struct connection *connection, const char *why)
             log_string("remote", connection_remote(connection)));
 }
 
-/* Charges for work that the client caused besides reading. */
+/* Charges for TLS work that the client caused: records and new keys. */
 static void charge(struct connection *connection, const struct mx_tls_opened *opened)
 {
     struct edge *edge = connection->edge;

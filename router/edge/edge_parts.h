@@ -1,5 +1,5 @@
 /*
- * edge_parts.h - the functions that the sources of this folder share, and those for the program.
+ * edge_parts.h - the functions shared by the sources of this folder, and those for the program.
  */
 #ifndef EDGE_PARTS_H
 #define EDGE_PARTS_H
@@ -7,7 +7,7 @@
 #include "router/connection/connection.h"
 #include "router/connection/edge.h"
 
-/* ---- where connections come in ---- */
+/* ---- listeners ---- */
 
 /**
  * Opens every address of the configuration, or takes the sockets systemd hands over instead.
@@ -60,8 +60,8 @@ void http_server_end(struct connection *connection);
 
 /*
  * ---- from an HTTP request to a member of a topic. Loading a topic and storing a join take a
- * while. Messages of the client wait meanwhile until it has its welcome; a late refusal is a close
- * frame. RFC 6455 section 4.2; protocol: section 7.
+ * while. Messages of the client wait until it has its welcome; a late refusal is a close frame. RFC
+ * 6455 section 4.2; protocol: section 7.
  */
 
 /** Refuses the connections waiting for admission that `removal` reaches; `edge` is a struct edge.
@@ -140,7 +140,7 @@ void evict_requests(struct edge *edge);
 /**
  * Opens the configured store and audit, before listeners are opened.
  *
- * errors   one line for each reason it cannot
+ * errors   one line for each reason of a failure
  *
  * Returns MCPX_OK, also when there is nothing to open; or as store_new.
  */
@@ -192,7 +192,7 @@ bool reload_turn(struct edge *edge);
 
 /* ---- checks of connections, by certificate and after a reload ---- */
 
-/** A client certificate, verified by a CA of tls.client_ca_file. Zeroed: there is none. */
+/** A client certificate, verified by a CA of tls.client_ca_file. Zeroed without one. */
 struct certificate {
     /* Id of its participant, lent by `shown`; empty for none, absent without a certificate. */
     struct mcpx_slice named;
@@ -241,7 +241,7 @@ bool grant_recheck_turn(struct edge *edge);
  *
  * config    borrowed until edge_free; a reload puts another configuration into the same struct
  * sources   where it was read from, borrowed likewise
- * errors    one line for each reason it cannot
+ * errors    one line for each reason of a failure
  * out       the router; untouched on failure
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.

@@ -23,7 +23,7 @@ static void cut_slow(struct connection *connection)
     if (connection->peer)
         hub_disconnect(edge->hub, connection->peer, MCPX_ESLOW, now);
     if (edge->store)
-        uv_async_send(&edge->wake_store); /* the hub was changed behind the store's turn */
+        uv_async_send(&edge->wake_store); /* the hub changed after its part of the iteration */
     connection_kill(connection);
 }
 
@@ -35,7 +35,7 @@ void evict_slow(struct edge *edge)
         struct connection *slowest = LIST_ELEMENT(edge->full.next, struct connection, in_full);
 
         if (now_ms - slowest->took_ms < SLOW_MS)
-            return; /* a large message to many is on its way; none is slow yet */
+            return; /* a large message to many is on its way; no socket is slow yet */
         cut_slow(slowest);
     }
 }
@@ -74,9 +74,9 @@ void evict_late(struct edge *edge)
 }
 
 /*
- * The network with most connections makes room, so a crowd harms itself. IPv6 counts by /48: an
- * attacker gets 65,536 networks of 64 bits for nothing. Rejected: the oldest of all; the fastest
- * client would push out all others.
+ * The network with most of these connections makes room, so a crowd harms itself. IPv6 counts by
+ * /48: an attacker gets 65,536 networks of 64 bits for nothing. Rejected: the oldest of all; the
+ * fastest client would push out all others.
  */
 static struct connection *find_crowding(const struct edge *edge)
 {
@@ -107,9 +107,9 @@ static void cut_crowding(struct edge *edge)
     connection_kill(connection);
 }
 
-/* A leaving connection may stay for seconds and counts in no quota: one participant that comes and
- * goes could use up all descriptors. Rejected: refusing the newest; a thousand silent clients would
- * keep out all others. */
+/* A leaving connection may stay for seconds and counts in no quota, so it goes first: else one
+ * participant joining again and again could use up all descriptors. Rejected: refusing the newest;
+ * a thousand silent clients would keep out all others. */
 void evict_for_another(struct edge *edge)
 {
     if (edge->count >= edge->room && !list_is_empty(&edge->leaving))

@@ -19,7 +19,7 @@ struct exchange {
     size_t head_len; /* 0 while the head is not whole */
     struct mx_http_head head;
     struct http_request request;
-    struct admission join; /* of a request for a WebSocket */
+    struct admission join; /* how a request for a WebSocket joins */
     struct http_caller caller;
     struct certificate certificate;
     struct mcpx_text body;
@@ -286,8 +286,8 @@ static const struct mx_http_fault bad_method = {
 static const struct mx_http_fault two_fields = {
     400, "Authorization, Origin and Content-Type may stand there once each", NULL};
 
-/* Picks the fields for the API. Returns NULL, or the error. A repeated field is one, because HTTP
- * parsers may use different ones of the two. */
+/* Picks the fields for the API. Returns NULL, or the error. A repeated field is an error, because
+ * HTTP parsers differ in the one they use. */
 static const struct mx_http_fault *read_request(const struct mx_http_head *head,
                                                 struct http_request *out)
 {
@@ -350,7 +350,7 @@ static void take_head(struct connection *connection, const char *bytes, size_t l
         return;
     }
     if (exchange->in.text[0] == TLS_FIRST_BYTE) {
-        /* A client of TLS may not understand the answer. */
+        /* The client speaks TLS and may not understand this answer. */
         answer_refuse(
             connection,
             &(struct mx_http_fault){

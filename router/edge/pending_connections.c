@@ -19,7 +19,7 @@ static bool is_full(uint64_t count, size_t max)
     return max != 0 && count >= max;
 }
 
-/* MCPX_OK when one more of the participant may wait for admission; those count as connections. */
+/* MCPX_OK when the participant may have one more waiting connection; these count like others. */
 static enum mcpx_err may_wait(const struct edge *edge, const struct grant *grant)
 {
     const struct hub_config *config = &edge->config->hub;

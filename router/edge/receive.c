@@ -83,9 +83,9 @@ static void answer_ping(struct connection *connection, struct mcpx_slice payload
 }
 
 /*
- * Handles a close frame, and answers it with the same code unless it is itself the answer. In that
- * case the socket is closed at once: waiting for a thousand ends, which libwebsockets reads
- * unasked, would take up an iteration. TLS must still exchange an end of its own.
+ * Handles a close frame, and answers it with the same code unless it is itself the answer. Then the
+ * socket is closed at once, as libwebsockets reads unasked: waiting for a thousand ends would take
+ * up an iteration. TLS must still exchange an end of its own.
  */
 static void end(struct connection *connection, const struct mx_frames_found *found)
 {

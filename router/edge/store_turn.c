@@ -21,7 +21,7 @@ static const char *const store_events[] = {"store_ready", "store_full", "store_f
 static const char *const audit_events[] = {"audit_ready", "audit_full", "audit_failed",
                                            "audit_slow"};
 
-/* ---- loads of topics ---- */
+/* ---- opening ---- */
 
 /* Does nothing: the iteration of the woken loop does the rest. */
 static void on_wake(uv_async_t *async)
