@@ -112,6 +112,7 @@ static void on_retry(uv_timer_t *timer)
         child->facts->over(child);
 }
 
+/* Returns the milliseconds before the next start; they double up to DOUBLINGS_MAX times. */
 static int64_t next_pause(struct mcpx_child *child)
 {
     int64_t first =

@@ -170,6 +170,7 @@ static void wait_for_supervisor(const struct mcpx_child *child)
         ;
 }
 
+/* No process is left: reads the rest of its output, and closes our ends. */
 static void finish(struct mcpx_child *child)
 {
     uv_timer_stop(&child->timer);

@@ -47,6 +47,7 @@ struct entry {
     char name[];
 };
 
+/* Selects processes: descendants of `ancestor`, or those of `session` or with `mark`. */
 struct question {
     bool (*is_ours)(const struct question *question, pid_t pid);
     pid_t ancestor;
@@ -275,6 +276,7 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Executes the program in the new child, or writes the failed step and errno to `pipe`. */
 _Noreturn static void become_program(const struct mx_supervisor_task *task, pid_t supervisor,
                                      int pipe)
 {

@@ -93,6 +93,7 @@ static struct connection *find_crowding(const struct edge *edge)
     return NULL;
 }
 
+/* Cuts the oldest unauthenticated connection of the most crowded network. */
 static void cut_crowding(struct edge *edge)
 {
     struct connection *connection = find_crowding(edge);

@@ -298,6 +298,7 @@ static struct addrinfo *resolve(const struct config_listen *where, struct mcpx_t
     return err ? NULL : found;
 }
 
+/* Opens a listener per address of a name. An address that the machine lacks may be left out. */
 static enum mcpx_err open_found(struct edge *edge, const struct config_listen *where,
                                 const struct addrinfo *found, struct mcpx_text *errors)
 {

@@ -250,6 +250,7 @@ static bool is_left(const struct budget *budget)
     return budget->writes > 0 && budget->bytes > 0;
 }
 
+/* Writes the peer's output while the budget lasts and its socket takes more. */
 static void flush_peer(struct connection *connection, struct budget *budget)
 {
     struct output output;

@@ -129,6 +129,7 @@ enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
 
 /* ---- its states ---- */
 
+/* Logs the state of a writer when it has changed. */
 static void log_state(const char *const *events, enum stage_state *was,
                       const struct stage_report *report)
 {
