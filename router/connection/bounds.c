@@ -1,7 +1,7 @@
 /*
- * bounds.c - shows, before a program is started, the bounds of all together, and of one
- * participant or address. It also looks for the files, because a missing folder would show only at
- * the start. Of a database it reads the header, as a start does; its own programs check the rest.
+ * bounds.c - shows for --check the bounds of the whole router, and of one participant or address.
+ * It also examines files and folders: otherwise a missing folder shows only at the start. Of a
+ * database it reads only the header, as a start does.
  */
 #include "router/connection/bounds.h"
 
@@ -26,10 +26,9 @@
 #include <unistd.h>
 
 /*
- * Descriptors beside connections (listeners, the loop's own, log, files being read, connections
- * that were cut in this turn and are not gone yet); what is prepared for when connections are not
- * limited; memory of an idle connection, as docs/performance.md has measured it, and some more; of
- * the grants that a signed token brings along, where they are eight patterns that nobody else has.
+ * Descriptors for listeners, loop, log, files and sockets about to be closed. Connections assumed
+ * when limits.connections is 0. Bytes of an idle connection: some more than docs/performance.md
+ * measures. Bytes of the grants of a signed token: eight patterns of its own.
  */
 enum {
     SPARE_DESCRIPTORS = 256,
@@ -65,7 +64,7 @@ size_t bounds_room(uint64_t descriptors)
                                                : descriptors - SPARE_DESCRIPTORS;
 }
 
-/* The sign for a number of it: "bytes of ..." are for people to read. */
+/* The format of its number: "bytes of ..." get readable units. */
 static const char *sign_of(const char *what)
 {
     return strncmp(what, "bytes ", 6) == 0 ? "%b" : "%s";
@@ -79,7 +78,7 @@ static void write_limit(const char *what, uint64_t limit, struct mcpx_text *out)
         mx_format(out, sign_of(what), limit);
 }
 
-/* `each` is UINT64_MAX where one of them has no share of its own. */
+/* `each` is UINT64_MAX when one owner has no quota of its own. */
 static void write_bound(const char *what, uint64_t all, const char *one, uint64_t each,
                         struct mcpx_text *out)
 {
@@ -98,7 +97,7 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
     uint64_t larger = hub->history_bytes;
 
     if (hub->backlog_bytes == 0 || hub->backlog_bytes > larger)
-        larger = hub->backlog_bytes; /* 0: a lagging reader may have all there is */
+        larger = hub->backlog_bytes; /* 0: a slow subscriber may use all of it */
     write_bound("bytes of logs", hub->log_bytes, "topic", larger, out);
     write_bound("bytes of messages that have not arrived whole", bounds_buffers(config), "",
                 UINT64_MAX, out);
@@ -123,20 +122,20 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
                 UINT64_MAX, out);
 }
 
-/* Something that takes memory. */
+/* A consumer of memory. */
 struct part {
     const char *what;
     uint64_t bytes;
 };
 
-/* Two connections, and two topics that are being loaded: one is read, one is taken over. */
+/* Two database connections and two topics: a thread reads one, the loop takes over the other. */
 static uint64_t bytes_of_store(const struct hub_config *hub)
 {
     return 2 * ((uint64_t)SCHEMA_CACHE_KIB << 10) + 2 * hub->history_bytes;
 }
 
-/* Refusals that wait, and the lines of a batch: text that is quoted grows, and so does
- * its buffer. */
+/* Pending refusals, and the lines of a batch: quoting makes text longer, and its buffer has spare
+ * room. */
 static uint64_t bytes_of_audit(const struct config *config)
 {
     uint64_t batch = config->audit.payloads ? bounds_message(config) : 0;
@@ -202,7 +201,7 @@ void bounds_write_needs(const struct config *config, const struct machine_limits
 /* ---- files and folders ---- */
 
 /*
- * RENEW_DAYS   how long a certificate has to be good when nobody is to be warned; as the alert
+ * RENEW_DAYS   a certificate with fewer days left causes a warning; as the alert
  *              McpxCertificateEnds
  */
 enum { RENEW_DAYS = 14, DAY_S = 86400 };
@@ -236,7 +235,7 @@ static bool check_parent(const char *setting, const char *path, struct mcpx_text
     return copy.failed || check_folder(setting, dirname(copy.text), errors);
 }
 
-/* A file that stands beside the database, often because somebody else has worked on it. */
+/* A file beside the database. Another user's program may have created it. */
 static bool check_beside(const char *path, const char *ending, struct mcpx_text *errors)
 {
     mx_scoped_text beside = mx_formatted("%s%s", path, ending);
@@ -275,7 +274,7 @@ static bool check_audit_folder(const char *path, struct mcpx_text *errors)
     struct stat status;
 
     if (stat(path, &status) && errno == ENOENT)
-        return check_parent("audit.folder", path, errors); /* it will be made */
+        return check_parent("audit.folder", path, errors); /* the start makes it */
     return check_folder("audit.folder", path, errors);
 }
 
@@ -289,7 +288,7 @@ static bool check_key(const char *path, struct mcpx_text *errors)
     return !err || fault(errors, "audit.key_file", path, why ? why : mcpx_strerror(err));
 }
 
-/* The names of the certificate, and when it ends. */
+/* Appends the certificate's names, its end, and the days left. */
 static void describe_certificate(const struct tls_settings *settings,
                                  const struct tls_files *files, int64_t wall_ms,
                                  struct mcpx_text *out)
@@ -322,7 +321,7 @@ static void warn_of_end(const char *path, int64_t left_s, struct mcpx_text *warn
                   path, left_s / DAY_S, (int64_t)RENEW_DAYS);
 }
 
-/* A line for each thing about them that is surely not meant. */
+/* Appends a line for each likely mistake in the files. */
 static void warn_of_tls(const struct tls_settings *settings, const struct tls_files *files,
                         int64_t wall_ms, struct mcpx_text *warnings)
 {

@@ -1,5 +1,5 @@
 /*
- * bounds.h - what a configuration comes to on this machine.
+ * bounds.h - bounds of a configuration, and its needs on this machine.
  */
 #ifndef EDGE_BOUNDS_H
 #define EDGE_BOUNDS_H
@@ -7,8 +7,8 @@
 #include "router/policy/config/config.h"
 
 /**
- * Replaces limits.log_bytes 0 by a quarter of the memory there is. Where the system does not say
- * how much that is, it becomes BOUNDS_LOG_BYTES.
+ * Replaces limits.log_bytes 0 by a quarter of the memory, at least BOUNDS_LOG_BYTES_MIN. It becomes
+ * BOUNDS_LOG_BYTES when the size of the memory is unknown.
  *
  * memory    as machine_memory says
  */
@@ -17,13 +17,13 @@ void bounds_settle(struct config *config, uint64_t memory);
 /** The bound where the size of the memory is unknown, and the smallest bound elsewhere. */
 enum { BOUNDS_LOG_BYTES = 1 << 30, BOUNDS_LOG_BYTES_MIN = 16 << 20 };
 
-/** File descriptors for all connections that there may be, and for everything else. */
+/** Returns the file descriptors for all permitted connections and for everything else. */
 uint64_t bounds_descriptors(const struct config *config);
 
 /** Returns how many connections that many descriptors allow. */
 size_t bounds_room(uint64_t descriptors);
 
-/** What there is. */
+/** The resources of this machine. */
 struct machine_limits {
     uint64_t memory;      /* as machine_memory says */
     uint64_t descriptors; /* that this process may have; 0 = not known */
@@ -31,23 +31,23 @@ struct machine_limits {
 };
 
 /**
- * Appends what all bounds together come to, what there is of it, and what takes how much of the
- * memory: three lines for --check. After bounds_settle.
+ * Appends three lines for --check: memory needed and present, its parts, file descriptors needed
+ * and present. Call it after bounds_settle.
  */
 void bounds_write_needs(const struct config *config, const struct machine_limits *machine,
                         struct mcpx_text *out);
 
-/** Appends the bounds, a line each, for --check. After bounds_settle. */
+/** Appends the bounds, a line each, for --check. Call it after bounds_settle. */
 void bounds_write(const struct config *config, struct mcpx_text *out);
 
 /**
  * Looks at the files and folders of TLS, store and audit.
  *
- * errors   a line is appended for each that cannot be used: setting, path, what was found; and one
- *          for a certificate or key that can be used and is surely not meant
- * found    a line is appended for a certificate: its names, and when it ends
+ * errors   one line for each unusable file: setting, path, cause; and one for each likely mistake
+ *          in a usable certificate, key or CRL
+ * found    one line for the certificate: its names and its end
  *
- * Returns true when all can.
+ * Returns true when all are usable.
  */
 bool paths_check(const struct config *config, struct mcpx_text *errors,
                  struct mcpx_text *found);

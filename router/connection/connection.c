@@ -1,7 +1,7 @@
 /*
- * connection.c - the states of a socket; evict.c looks at the deadlines between them. Nothing is
- * destroyed on the spot: the socket is handed to libwebsockets, which calls back when it is gone,
- * so no list of connections changes while it is walked.
+ * connection.c - the states of a socket; evict.c watches their deadlines. A connection is never
+ * freed at once: libwebsockets closes the socket and calls back later. So no list of connections
+ * changes while it is walked.
  */
 #include "router/connection/connection.h"
 
@@ -13,7 +13,7 @@
 
 /*
  * KEEP_MAX   the largest buffer that a connection keeps between messages
- * CODE_LEN   of the code, before the text in the payload of a close frame
+ * CODE_LEN   bytes of the code, before the text in the payload of a close frame
  */
 enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384, CODE_LEN = 2 };
 
@@ -79,7 +79,7 @@ const char *connection_remote(const struct connection *connection)
     return address_text(connection->origin, text);
 }
 
-/* In its new state it waits for nothing, and what it has begun to say does not count. */
+/* A new state ends all waits of the connection and discards its incomplete message. */
 static void set_state(struct connection *connection, enum connection_state state)
 {
     if (state != ANSWERED)
@@ -136,7 +136,7 @@ void connection_free(struct connection *connection)
     free(connection);
 }
 
-/* Releases the welcome of every member whose time has come. */
+/* Releases the welcome of each member at its deadline. */
 static void on_welcome(uv_timer_t *timer)
 {
     struct edge *edge = timer->data;
@@ -206,7 +206,7 @@ void connection_kill(struct connection *connection)
     loop_budget_drop(connection);
     connection->deadline_ms = edge_now(edge).mono_ms + KILL_AGAIN_MS;
     if (connection->peer)
-        peer_stall(connection->peer); /* nothing is to be written to it any more */
+        peer_stall(connection->peer); /* the hub writes nothing more to it */
     lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
     edge->wake_lws = true;
 }
