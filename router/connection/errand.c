@@ -1,8 +1,8 @@
 /*
- * errand.c - a thread looks at files once a second. inotify was refused: it tells nothing of files
- * on a network, and misses a folder that is mounted anew. The loop cannot do this itself: a disk
- * that has gone away answers nothing for minutes, a large revocation list takes a second, and a
- * hundred thousand participants take several.
+ * errand.c - a thread examines files once a second. The loop cannot do it: a lost disk does not
+ * answer for minutes, reading a large CRL takes a second, and reading a hundred thousand
+ * participants takes several. Rejected: inotify; it does not report files on network disks, and
+ * misses a newly mounted folder.
  */
 #include "router/connection/errand.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Threads of libuv. Those that look after files may all wait for a disk that has gone away. */
+/* Threads of libuv; all those that examine files may be waiting for a lost disk. */
 static const char threads[] = "8";
 
 void errands_init(void)
@@ -25,7 +25,7 @@ static void on_thread(uv_work_t *work)
 
 static void on_done(uv_work_t *work, int status);
 
-/* False when it is under way, or there is nothing to do. */
+/* Starts the work on a thread. Returns false when it runs already, or there is nothing to do. */
 static bool set_out(struct edge *edge, struct errand *errand)
 {
     const struct errand_sort *sort = errand->sort;
@@ -89,20 +89,20 @@ void errand_go_on(struct edge *edge, struct errand *errand)
 /* ---- signatures ---- */
 
 /*
- * Signatures. Whose turn it is is a matter of keys tried, not of requests: a token that names no
- * key is tried with several. Each address has a bucket into which one try flows for each try there
- * is: so who has asked for nothing stands before those who have asked for much, however many
- * connections they have, and nobody waits for more than one round of the addresses that ask. All at
- * once on several threads was refused: a stranger would have all processors.
+ * The order depends on keys tried, not on requests: a token without a key id is tried with several
+ * keys. Each network has a bucket that gains one try for each try done for any network. So a quiet
+ * network precedes a busy one, however many connections that has, and waits for one round of the
+ * other networks at most. Rejected: several threads; an unauthenticated client could use all
+ * processors.
  */
 
-/* So many tries flow in for each millisecond of `tried`. */
+/* One try for each unit of `tried`, which is the clock of the buckets. */
 enum { TRIES_PER_MINUTE = 60000 };
 
 /*
- * of           where its connection keeps the signature, which is here meanwhile
- * connection   NULL when it waits no longer
- * turn         the place in the order
+ * of           the connection's place of the signature, which is kept here meanwhile
+ * connection   NULL when the connection waits no longer
+ * turn         the order: the smallest is next
  */
 struct signing {
     struct link link;
@@ -164,7 +164,7 @@ void signatures_init(struct signatures *signatures, struct mx_map_key key)
     signatures->shares.rate = (struct mx_rate){TRIES_PER_MINUTE, 0};
 }
 
-/* Behind those of the same turn. */
+/* Inserts it behind those of the same turn. */
 static void stand_in_line(struct signatures *signatures, struct signing *signing)
 {
     struct link *before = signatures->waiting.previous;

@@ -1,6 +1,6 @@
 /*
  * errand.h - work that may wait for a disk, or takes milliseconds: a thread does it, the loop
- * takes the result. Each errand is on one thread at a time, so a slow disk delays only its own
+ * takes the result. Each errand runs on one thread at a time, so a slow disk delays only its own
  * errand.
  */
 #ifndef EDGE_ERRAND_H
@@ -15,44 +15,44 @@
 
 struct edge;
 
-/** What it consists of. */
+/** The functions of an errand. */
 struct errand_sort {
-    /* The loop prepares it; false = there is nothing to do now. NULL = always, until the router
-     * stops. */
+    /* The loop prepares the work; false = nothing to do now. NULL = there always is, until the
+     * router stops. */
     bool (*begin)(struct edge *edge);
-    /* A thread does it; the loop changes nothing meanwhile of what it looks at. */
+    /* A thread does the work; meanwhile the loop does not change its data. */
     void (*work)(struct edge *edge);
-    /* The loop takes what was found. True = and there may be more, which `begin` prepares. */
+    /* The loop takes the result. True = there may be more work; `begin` is called again. */
     bool (*take)(struct edge *edge);
 };
 
-/** Zeroed but for `sort`, nothing is under way; without a sort nothing ever is. */
+/** Zeroed but for `sort` it is idle; without `sort` it never runs. */
 struct errand {
     uv_work_t work;
     const struct errand_sort *sort;
-    bool is_out;   /* it is under way; the router ends only behind it */
-    bool is_asked; /* it was asked for, and is not only a look; for the thread, too */
-    /* The last number that was asked for, that is under way, that has ended. */
+    bool is_out;   /* it runs; the router does not end before it */
+    bool is_asked; /* requested, not only a look; the thread reads it, too */
+    /* The numbers of the last run requested, begun and finished. */
     uint64_t asked, begun, done;
     int64_t looked_ms; /* mono_ms of the last look */
 };
 
-/** Before the first of all. */
+/** Sets the number of threads. Call it before the first errand. */
 void errands_init(void);
 
-/** Begins it once a second, however often it is called, while it is not under way. */
+/** Begins the errand unless it runs, at most once a second. */
 void errand_look(struct edge *edge, struct errand *errand);
 
 /**
- * Begins it at once, or behind what is under way: once for all who ask meanwhile. Returns the
- * number of that, for errand_is_done; one that cannot begin waits for errand_go_on.
+ * Requests a run: now, or after the present one, and then one for all requests. Returns its number,
+ * for errand_is_done. A run that cannot begin waits for errand_go_on.
  */
 uint64_t errand_ask(struct edge *edge, struct errand *errand);
 
-/** Begins what was asked for, if it was. */
+/** Begins a requested run, if there is one. */
 void errand_go_on(struct edge *edge, struct errand *errand);
 
-/** Has everything up to that number been taken? */
+/** True when the runs up to that number are finished. */
 static inline bool errand_is_done(const struct errand *errand, uint64_t number)
 {
     return errand->done >= number;
@@ -60,16 +60,16 @@ static inline bool errand_is_done(const struct errand *errand, uint64_t number)
 
 /*
  * ---- signatures by public keys, one after the other on a thread: each takes up to milliseconds,
- * and strangers may ask for many.
+ * and unauthenticated clients may cause many.
  */
 
 struct connection;
 struct signing;
 
 /**
- * Those that wait, the next first, and the one that is verified now, or NULL. Networks take turns:
- * a signature has its place when its network has paid for it with keys that were tried for others;
- * `tried` counts these, and stands for the time of `shares`.
+ * The waiting ones, the next first; `now` is being verified, or NULL. Networks take turns: the
+ * bucket of each gains one try for each key tried. `tried` counts the keys tried; `shares` has the
+ * buckets, with `tried` as their clock.
  */
 struct signatures {
     struct errand errand;
@@ -79,22 +79,19 @@ struct signatures {
     int64_t tried;
 };
 
-/** Prepares; `key` is for addresses. */
+/** Prepares it; `key` is the secret for hashing addresses. */
 void signatures_init(struct signatures *signatures, struct mx_map_key key);
 
 /**
- * Has a signature verified that is wanted. Nothing is read from the connection meanwhile; then
- * `go_on` is called.
+ * Verifies a signature on the thread, then calls `go_on`. Meanwhile the connection is not read.
  *
- * signature   taken, and given back before go_on is called; stays where it is as long as the
- *             connection waits
+ * signature   moved away, and back before `go_on`; its place must exist while the connection waits
  *
- * False when memory runs out.
- */
+ * Returns false when memory runs out. */
 bool signatures_ask(struct connection *connection, struct jwt_signature *signature,
                     void (*go_on)(struct connection *));
 
-/** Ends the connection's wait, if there was one. */
+/** Ends the connection's wait, if there is one. */
 void signatures_forget(struct connection *connection);
 
 #endif

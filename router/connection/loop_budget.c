@@ -20,7 +20,7 @@ bool loop_budget_permits(struct connection *connection)
         return false;
     if (connection->peer && connection->state != LEAVING)
         return true;
-    return edge->others_ns < LOOP_BUDGET_OTHERS_NS; /* many may be sent away at once */
+    return edge->others_ns < LOOP_BUDGET_OTHERS_NS; /* many may leave at once */
 }
 
 void loop_budget_spend(struct connection *connection, uint64_t cost)
@@ -50,7 +50,7 @@ bool loop_budget_defer(struct connection *connection, const char *bytes, size_t 
     count(connection);
     if (connection->deferred.failed)
         return false;
-    if (connection->full) /* nothing is read from it as it is */
+    if (connection->full) /* it is not read anyway */
         return true;
     lws_rx_flow_control(connection->wsi, 0);
     loop_budget_resume(connection);
@@ -121,12 +121,12 @@ void loop_budget_release(struct connection *connection)
 }
 
 /*
- * The hub does not say who may go on, only that somebody may: so all are asked, some of them in
- * each turn, and those who wait on stand last again. Thousands who wait for one topic cost one
- * question each when it is there, and thousands who wait for as many topics hold up no turn.
+ * The hub reports only that some waiter may go on. So the router asks all of them, some in each
+ * iteration; a waiter that must wait on goes to the end. Thousands of waiters for one topic cost a
+ * question each, and thousands for as many topics delay no iteration.
  */
 
-/* How many are asked in a turn; a question costs less than a microsecond, an admission some. */
+/* Waiters asked in an iteration: a question takes less than a microsecond, an admission some. */
 enum { ASKED_PER_TURN = 256, ASK_AGAIN_MS = 1000 };
 
 bool waiters_add(struct connection *connection, const struct waiter *what)
@@ -171,7 +171,7 @@ void waiters_ask_all(struct edge *edge)
     edge->waiters.asking = edge->waiters.count;
 }
 
-/* Whose turn is it? All of those who wait now, when anything has ended, or a second has passed. */
+/* Makes all waiters due when a wait in the hub has ended, or ASK_AGAIN_MS have passed. */
 static void begin(struct edge *edge)
 {
     struct waiters *waiters = &edge->waiters;
@@ -184,7 +184,7 @@ static void begin(struct edge *edge)
         waiters_ask_all(edge);
     }
     if (waiters->asking > waiters->count)
-        waiters->asking = waiters->count; /* somebody has left */
+        waiters->asking = waiters->count; /* a waiter has left */
 }
 
 static bool ask_first(struct edge *edge, bool late)

@@ -14,8 +14,8 @@
  * LOOP_BUDGET_OTHERS_NS   time for all connections without a participant in the hub: HTTP requests,
  *                         handshakes, connections that leave. Work that begins before it is used
  *                         up is done; as much again goes to accepting connections
- * LOOP_BUDGET_RECORDS     so many TLS records cost as much as a short message, whatever they hold
- * LOOP_BUDGET_BYTES       so many bytes of a message or an answer cost as much as a short message
+ * LOOP_BUDGET_RECORDS     number of TLS records of any size that cost as much as a short message
+ * LOOP_BUDGET_BYTES       bytes of a message or an answer that cost as much as a short message
  */
 enum {
     LOOP_BUDGET = 256,
@@ -25,9 +25,9 @@ enum {
 };
 
 /**
- * True while the share of who is behind the connection is not used up, nor LOOP_BUDGET_OTHERS_NS
- * where it is leaving, and it is not held. True as well when DEFERRED_MAX is reached: what is read
- * is then used up at once.
+ * False for a held connection, and when its participant has used up LOOP_BUDGET. Without a
+ * participant, or in LEAVING, false also when LOOP_BUDGET_OTHERS_NS is used up. The budgets do not
+ * count once DEFERRED_MAX is reached: input is then used at once.
  */
 bool loop_budget_permits(struct connection *connection);
 
@@ -35,88 +35,88 @@ bool loop_budget_permits(struct connection *connection);
 void loop_budget_spend(struct connection *connection, uint64_t cost);
 
 /**
- * Takes the time since `began_ns` (clock_ns) from LOOP_BUDGET_OTHERS_NS, if the connection was a
- * stranger's then, or is one's now.
+ * Takes the time since `began_ns` (clock_ns) from LOOP_BUDGET_OTHERS_NS, if the connection was
+ * without a participant then (`was_stranger`), or is now.
  */
 void loop_budget_spend_time(const struct connection *connection, bool was_stranger,
                             uint64_t began_ns);
 
 /**
- * Keeps a copy of bytes that were read and not used. Nothing more is read from the connection until
- * loop_budget_take has returned all of them. False when memory has run out, or when the connection
- * is held and all connections together defer DEFERRED_MAX bytes; the caller disconnects it.
+ * Keeps a copy of unused input. The connection is not read until loop_budget_take has returned all
+ * of it. Returns false when memory has run out, or when the connection is held and DEFERRED_MAX is
+ * reached; the caller disconnects it.
  */
 bool loop_budget_defer(struct connection *connection, const char *bytes, size_t len);
 
-/** Gives what was deferred. */
+/** Returns the deferred bytes, now the caller's. */
 struct mcpx_text loop_budget_take(struct connection *connection);
 
 /** Discards the deferred bytes. */
 void loop_budget_drop(struct connection *connection);
 
 /**
- * The connection may be read again, what was deferred first, when it is its turn: it joins
- * edge->waiting. While its socket is full, or it is held, or edge->reads_paused, nothing happens.
+ * Resumes reading. A connection with deferred bytes joins edge->waiting; those come first. Nothing
+ * happens while its socket is full, while it is held, or to a member while edge->reads_paused.
  */
 void loop_budget_resume(struct connection *connection);
 
-/** Members are read no longer, or again. */
+/** Pauses or resumes reading of all members. */
 void loop_budget_pause_reads(struct edge *edge, bool reads_paused);
 
 /** Reads nothing from the connection until loop_budget_release; bytes read before are deferred. */
 void loop_budget_hold(struct connection *connection);
 
-/** Ends loop_budget_hold, or being a member of edge->reads_paused. Harmless when neither was so. */
+/** Ends loop_budget_hold. A former member may then be read in spite of edge->reads_paused. */
 void loop_budget_release(struct connection *connection);
 
 /*
  * Connections that wait for the hub: for a topic to be opened, for a join or leave to be stored; or
- * for a reload. Nothing is read from them meanwhile, and nobody else waits for them.
+ * for a reload. They are not read meanwhile, and delay no other connection.
  */
 
-/** One of them. Of a connection there is one at most. */
+/** The wait of a connection; each has one at most. */
 struct waiter {
     struct link link;
     struct connection *connection;
-    int64_t due_ms; /* mono_ms from which it waits no longer */
-    /* Asks the hub again. `late`: it waits no longer. Returns false when it waits on; else the
+    int64_t due_ms; /* mono_ms at which the wait ends */
+    /* Asks the hub again. `late`: the wait must end. Returns false when it waits on; else the
      * waiter has been removed. */
     bool (*ask)(struct waiter *waiter, bool late);
-    struct grant *grant;   /* of whoever waits for a topic; owned */
-    struct mcpx_text text; /* the topic, or what `admission` borrows from; owned */
+    struct grant *grant;   /* of a participant that waits for a topic; owned */
+    struct mcpx_text text; /* the topic, or the text of `admission`; owned */
     struct admission admission;
     bool
         is_guest; /* it waits to join, as `admission` says, and counts as a pending connection */
-    uint64_t reload; /* the number of the reload that is waited for */
+    uint64_t reload; /* the number of the awaited reload */
 };
 
 /**
- * The connection waits from now on, at most open_ms: it is held (loop_budget_hold), and asked again
- * when hub_waits has changed, and once a second.
+ * The connection waits from now on, at most open_ms: it is held (loop_budget_hold). The hub is
+ * asked again when hub_waits has changed, and once a second.
  *
- * what   `ask`, and what that needs: copied, and what it owns is taken
+ * what   `ask` and its data; copied, and its owned members are moved
  *
- * False, with nothing taken, when memory runs out.
+ * Returns false, with nothing moved, when memory runs out.
  */
 bool waiters_add(struct connection *connection, const struct waiter *what);
 
-/** The connection waits no longer, if it did: its waiter is freed. It stays held. */
+/** Ends the connection's wait, if there is one: its waiter is freed. It stays held. */
 void waiters_remove(struct connection *connection);
 
-/** Asks all waiting ones again, because something that some wait for has ended. */
+/** Makes all waiters due, because some of them may go on. */
 void waiters_ask_all(struct edge *edge);
 
-/** Asks some of those whose turn it is. True when anybody has stopped waiting. */
+/** Asks some of the due waiters. Returns true when a wait has ended. */
 bool waiters_turn(struct edge *edge);
 
-/** Are there some left whose turn it is? */
+/** True while waiters are due. */
 static inline bool waiters_have_turn(const struct edge *edge)
 {
     return edge->waiters.asking > 0 ||
            (edge->waiters.count > 0 && hub_waits(edge->hub) != edge->waiters.waits);
 }
 
-/** Asks all of them for the last time. */
+/** Asks all waiters for the last time. */
 void waiters_end_all(struct edge *edge);
 
 #endif

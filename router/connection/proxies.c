@@ -17,14 +17,13 @@ void proxies_begin(struct connection *connection)
         connection->via_proxy && config->proxy_address == PROXY_PROTOCOL;
 }
 
-/* Before its handshake TLS carries no answer. */
+/* TLS carries no answer before its handshake is complete. */
 static bool carries_none(const struct connection *connection)
 {
     return connection->tls && !mx_tls_is_open(connection->tls);
 }
 
-/* The connection is from this address, and charged to it. False, with a refusal, when that is too
- * much. */
+/* Charges the connection to its client address. Returns false, with a refusal, above a limit. */
 static bool take_origin(struct connection *connection, struct address whole)
 {
     struct edge *edge = connection->edge;

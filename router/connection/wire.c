@@ -1,10 +1,9 @@
 /*
- * wire.c - libwebsockets tells when a socket takes bytes, and never holds bytes of ours: no bound
- * would count them and no metric show them, and a message of its own could fall between two of
- * ours.
+ * wire.c - libwebsockets reports writable sockets but never holds our bytes: its buffer is outside
+ * our bounds and metrics, and a frame of its own could fall between two of ours.
  *
- * Bytes that wait are copied, because their lender (the hub's log) moves on. Under TLS they are
- * encrypted before: what waits is what will be sent.
+ * The output buffer holds copies, because the lender of the bytes (the hub's log) moves on. Under
+ * TLS it holds encrypted bytes.
  */
 #include "router/connection/connection.h"
 
@@ -17,13 +16,13 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* A client that accepts less than this in ANSWER_MS does not read. */
+/* A client that accepts fewer bytes than this in ANSWER_MS does not read. */
 enum { PROGRESS_MIN = 16384 };
 
-/* Sealed at once: as much as a run of the log lends. */
+/* Bytes encrypted at once: as many as a run of the log lends. */
 enum { SEALED_MAX = 262144 };
 
-/* How many bytes the kernel takes at once; -1 when the socket is broken. */
+/* Returns how many bytes the kernel accepts now; -1 when the socket is broken. */
 static ssize_t send_now(struct connection *connection, const char *bytes, size_t len)
 {
     ssize_t sent = send(connection->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -138,7 +137,7 @@ void wire_finish(struct connection *connection)
         shut(connection);
 }
 
-/* A reader of an answer has time for as long as it reads. */
+/* Moves the deadline of an answer while its client reads. */
 static void note_progress(struct connection *connection, size_t sent)
 {
     list_remove(&connection->in_full);
@@ -188,9 +187,9 @@ int wire_writable(struct connection *connection)
 }
 
 /*
- * The bound is for all, the loss for whoever causes it: to close the connection whose piece
- * happens to be one too many would let one participant with many half-sent messages close
- * everybody else's.
+ * The bound is shared, but its largest holder pays. Rejected: closing the connection of the piece
+ * above the bound; one participant with many incomplete messages could close the connections of all
+ * others.
  */
 
 static struct mcpx_slice owner_of(const struct connection *connection)
@@ -198,7 +197,7 @@ static struct mcpx_slice owner_of(const struct connection *connection)
     return peer_grant(connection->peer)->identity;
 }
 
-/* Of the participant that holds most, the one that began first. */
+/* Returns the oldest incomplete message of the participant with most bytes. */
 static struct connection *find_victim(struct edge *edge)
 {
     struct mcpx_slice largest = mx_holders_largest(&edge->incomplete);
@@ -257,7 +256,7 @@ void incomplete_end(struct connection *connection)
     connection->message_due_ms = 0;
 }
 
-/* One that sends a byte now and then would otherwise keep its buffer for ever. */
+/* Otherwise a client with a byte now and then could keep its buffer for ever. */
 void incomplete_watch(struct connection *connection, struct mcpx_now now)
 {
     if (connection->message_due_ms && connection->message_due_ms <= now.mono_ms)
