@@ -87,7 +87,8 @@ void signatures_init(struct signatures *signatures, struct mx_map_key key);
  *
  * signature   moved away, and back before `go_on`; its place must exist while the connection waits
  *
- * Returns false when memory runs out. */
+ * Returns false when memory runs out.
+ */
 bool signatures_ask(struct connection *connection, struct jwt_signature *signature,
                     void (*go_on)(struct connection *));
 

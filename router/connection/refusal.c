@@ -1,9 +1,8 @@
 /*
- * refusal.c - an operator asks why somebody was refused. So a line has all that is known: the
- * participant, where it is certain; the grant that came nearest; what is wrong with a token. To
- * find that out costs something, so it is done after the rate limit has permitted the line. An
- * expired token is verified as of its own time, so that the line names its bearer. The dates of an
- * unsigned token are never believed.
+ * refusal.c - a line about a refusal has all facts that an operator may ask for: the participant,
+ * if it is certain; the nearest grant; the fault of a token. Finding them takes time, so it happens
+ * after the rate limit has permitted the line. An expired token is verified as of its own time, so
+ * that the line names its bearer. The dates of an unsigned token are never believed.
  */
 #include "router/connection/refusal.h"
 
@@ -18,8 +17,8 @@
 #include "router/policy/identity/tokens.h"
 
 /*
- * ---- answers. One request, one answer, one write. A second request on the connection was refused,
- * because readers of HTTP disagree about where one request ends and the next begins.
+ * ---- answers: one request, one answer, one write. Rejected: several requests on a connection;
+ * programs disagree where one HTTP request ends and the next begins.
  */
 
 struct mcpx_slice request_path(const struct http_request *request)
@@ -66,20 +65,20 @@ void answer_refuse(struct connection *connection, const struct mx_http_fault *wh
 
 /* ---- what is wrong with a token ---- */
 
-/* What is known of a refused token. */
+/* The fault of a refused token, and its bearer. */
 struct token_reason {
     const char *reason; /* a static sentence; NULL when nothing is wrong with it */
-    /* What it would earn but for its dates: who bears it is certain then. A reference that the
-     * caller owns; NULL when it is not known who bears it. */
+    /* Its grant but for its dates, so its bearer is certain. The caller owns the reference; NULL
+     * when the bearer is not certain. */
     struct grant *grant;
-    /* Who it says that its bearer is, when that is not certain: anybody can have written it.
-     * May stay empty; the caller's. */
+    /* The bearer it claims, when that is not certain: any client can write such a token. Owned by
+     * the caller; may be empty. */
     struct mcpx_text claimed;
 };
 
 static const char unknown[] = "neither a token of the configuration nor a JWT";
 
-/* The claims of a token, whoever has written them; NULL when it has none. */
+/* Returns the unverified claims of a token; NULL when it has none. */
 static json_t *read_claims(struct mcpx_slice bearer)
 {
     const char *end = bearer.text + bearer.len;
@@ -96,7 +95,7 @@ static json_t *read_claims(struct mcpx_slice bearer)
     return json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
 }
 
-/* A date among the claims; `missing` where there is none. */
+/* Returns a date of the claims; `missing` when there is none. */
 static int64_t date_of(const json_t *claims, const char *name, int64_t missing)
 {
     int64_t date = missing;
@@ -105,7 +104,7 @@ static int64_t date_of(const json_t *claims, const char *name, int64_t missing)
     return date;
 }
 
-/* Do the dates, if they are true, forbid it now? `at_ms` is then an instant at which they hold. */
+/* True when its dates forbid the token now. `at_ms` is then an instant at which they permit it. */
 static bool dates_forbid(const json_t *claims, int64_t wall_ms, int64_t *at_ms)
 {
     int64_t exp = date_of(claims, "exp", INT64_MAX);
@@ -117,16 +116,16 @@ static bool dates_forbid(const json_t *claims, int64_t wall_ms, int64_t *at_ms)
 }
 
 /*
- * Finds out why tokens_ask has returned MCPX_ETOKEN for this token, whose signature is known by now
- * if it matters. `credentials` is borrowed, and has no certificate; `out` is zeroed by the caller,
- * and released with token_reason_fini.
+ * Finds out why tokens_ask has returned MCPX_ETOKEN for this token. Its signature, if it matters,
+ * is verified already. `credentials` is borrowed, without a certificate; `out` is zeroed by the
+ * caller, and released with token_reason_fini.
  */
 static void token_reason_find(struct tokens *tokens, struct credentials *credentials,
                               struct mcpx_now now, struct token_reason *out)
 {
     const struct mcpx_slice any = {NULL, 0};
     json_t *claims = read_claims(credentials->bearer);
-    struct grant *good = NULL; /* it may be so in this moment */
+    struct grant *good = NULL; /* the token may be good by now */
     const json_t *name = json_object_get(claims, "participantId");
 
     credentials->why = &out->reason;
@@ -142,7 +141,7 @@ static void token_reason_find(struct tokens *tokens, struct credentials *credent
     json_decref(claims);
 }
 
-/* Releases what was found. */
+/* Releases the members. */
 static void token_reason_fini(struct token_reason *reason)
 {
     grant_unref(reason->grant);
@@ -158,8 +157,8 @@ static const char *message_reason(const struct verdict *verdict)
 }
 
 /*
- * ---- the audit. A refusal stands there behind all that was accepted before it: the store has its
- * turn first.
+ * ---- the audit. A refusal stands behind all envelopes accepted before it, so the store works
+ * first.
  */
 
 void record(struct edge *edge, struct audit_note *note)
@@ -254,7 +253,7 @@ void refusal_delay(struct connection *connection)
 
 enum { PARAM_TOPIC, PARAM_TOKEN, PARAM_COUNT };
 
-/* The topic and the token of a request, as far as they can be read. */
+/* Reads the topic and the token of a request, as far as possible. */
 static void read_params(const struct connection *connection,
                         const struct http_request *request, struct http_param *params,
                         struct http_reply *query)
@@ -270,7 +269,7 @@ static void read_params(const struct connection *connection,
         params[PARAM_TOKEN].value = bearer;
 }
 
-/* As far as it can be found out who it was. */
+/* Finds the participant of a request, as far as possible. */
 static void find_who(struct edge *edge, const struct http_request *request,
                      struct mcpx_slice token, enum mcpx_err err, struct token_reason *found)
 {
@@ -287,7 +286,7 @@ static void find_who(struct edge *edge, const struct http_request *request,
                          &found->grant);
 }
 
-/* Why the bearer of a certificate is refused. */
+/* Finds the reason for refusing the holder of a certificate. */
 static void judge_certificate(const struct http_request *request, struct mcpx_slice token,
                               struct token_reason *found)
 {
@@ -364,7 +363,7 @@ void record_change(void *edge, const struct audit_note *note, struct mcpx_now no
 {
     struct audit_note copy = *note;
 
-    (void)now; /* it is this turn's */
+    (void)now; /* the time of this iteration */
     log_change(note);
     record(edge, &copy);
 }

@@ -7,32 +7,32 @@
 
 #include "router/connection/connection.h"
 
-/* The one way an answer leaves: whole, in one write, and then the connection ends. */
+/* An answer is sent whole, in one write; then the connection ends. */
 
 struct http_reply;
 struct mx_http_fault;
 
 /**
- * Writes the answer, without its body when the request was HEAD; nothing is read any more. `reply`
- * stays the caller's.
+ * Writes the answer, without its body for HEAD. The connection is not read any more. `reply` stays
+ * the caller's.
  */
 void answer_send(struct connection *connection, struct http_reply *reply);
 
-/** Answers with a problem of this error. `detail` may be NULL: its own text stands there then. */
+/** Answers with a problem of this error. `detail` NULL = the error's own text. */
 void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail);
 
-/** Answers what only HTTP knows, with a problem of its status, code "bad_request". */
+/** Answers a fault of HTTP with a problem of its status, code "bad_request". */
 void answer_refuse(struct connection *connection, const struct mx_http_fault *why);
 
-/** The path of its target: the query may hold a ticket, which the log must not show. */
+/** Returns the path of its target. The query may hold a ticket: the log must not show it. */
 struct mcpx_slice request_path(const struct http_request *request);
 
 /* ---- refusals ---- */
 
 /**
- * A message of `bytes` bytes of a member was refused. In the log, a participant has a share of
- * these lines, with all its connections together; the next one that is written says how many of
- * this connection were left out.
+ * Notes the refusal of a member's message of `bytes` bytes. A participant has a quota of these
+ * lines in the log, for all its connections together. The next line of a connection counts those
+ * left out.
  */
 void refusal_note_message(struct connection *connection, const struct verdict *verdict,
                           size_t bytes);
@@ -42,20 +42,20 @@ void refusal_note_message(struct connection *connection, const struct verdict *v
  * lines in the log. Call it after the answer: looking up the fields takes time, and a client must
  * not be able to measure it.
  *
- * detail   what it was told; NULL = the error's text
+ * detail   the sentence sent to the client; NULL = the error's text
  */
 void refusal_note_request(struct connection *connection, const struct http_request *request,
                           enum mcpx_err err, const char *detail);
 
-/** May the log have a line about a request from there? An address has a share of them. */
+/** True when the log may have a line about a request. An address has a quota of them. */
 bool refusal_may_log(struct edge *edge, struct address from);
 
-/** An attempt from an address that attempts too often was turned away; `remote` is for the log. */
+/** Notes the refusal of an address above its rate limit; `remote` is for the log. */
 void refusal_note_attempt(struct edge *edge, struct address from, const char *remote);
 
 /**
- * Refuses a connection of an address that attempts too often and has shown no good credential. The
- * answer is delayed, so that a waiting client tries less often.
+ * Refuses a connection without a valid credential, of an address above its rate limit. The answer
+ * is delayed, so that a waiting client tries less often.
  */
 void refusal_delay(struct connection *connection);
 
@@ -67,22 +67,22 @@ void refusal_delay(struct connection *connection);
 struct audit_note; /* router/store/audit/audit_chain.h */
 
 /**
- * A client that is in no topic was refused.
+ * Notes the refusal of a client outside all topics.
  *
- * note     who it is, if that is certain, and the topic that was asked for; the rest is filled in
- * from     where the attempt came from
+ * note     the participant, if it is certain, and the requested topic; the rest is filled in
+ * from     client address
  * reason   NULL = the error's text
  */
 void record_turned_away(struct edge *edge, struct audit_note *note, struct address from,
                         enum mcpx_err err, const char *reason);
 
-/** What an administrator has done, as `note` says, for log and audit; `edge` is a struct edge. */
+/** Writes the act of an administrator to log and audit; `edge` is a struct edge. */
 void record_change(void *edge, const struct audit_note *note, struct mcpx_now now);
 
-/** Any other note; its time is filled in. */
+/** Writes any other note; its time is filled in. */
 void record(struct edge *edge, struct audit_note *note);
 
-/** Is anything written down? Ask before working out costly fields. */
+/** True when there is an audit. Ask before finding costly fields. */
 static inline bool record_is_kept(const struct edge *edge)
 {
     return edge->config->hub.audited;

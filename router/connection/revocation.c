@@ -1,14 +1,13 @@
 /*
- * revocation.c - a client's chain is verified first, as if there were no lists. Then each
- * certificate of the chain is looked up in the list of its authority: the newest one that has
- * begun, signed by the key that has signed the certificate. So nobody is looked up who is only
- * claimed to be of an authority. A list that has ended says nothing of the certificates that were
- * stolen since, so its authority's clients stay out. An authority without a list shows when the
- * file is read, before everybody of that authority is locked out.
+ * revocation.c - OpenSSL first verifies a client's chain without CRLs. Then the router looks up
+ * each certificate of the chain in a CRL of its CA: the newest one in effect, signed by the key of
+ * the certificate's signer. So a forged name of a CA has no effect. An expired CRL lacks the
+ * certificates stolen since, so all clients of its CA are refused. A CA without a CRL is an error
+ * when the file is read, before its clients are refused.
  *
- * OpenSSL's own check of lists was refused: it hashes a list of 100,000 entries in each handshake,
- * and asks it before it verifies signatures. A list that holds only some of its authority's
- * certificates (a critical extension says which) is refused, too.
+ * Rejected: OpenSSL's own check of CRLs; it hashes a CRL of 100,000 entries in each handshake,
+ * before it verifies signatures. Rejected: CRLs for some of a CA's certificates only, as told by a
+ * critical extension.
  */
 #include "router/connection/tls_files.h"
 
@@ -27,20 +26,20 @@
 #include <time.h>
 
 /*
- * LISTS_MAX    in a file: a handshake looks at each
+ * LISTS_MAX    CRLs in a file: a handshake examines each
  * ENTRIES_MAX  in all lists of a file; they take some 250 MiB of memory
  */
 enum { LISTS_MAX = 256, ENTRIES_MAX = 1000000, NAME_SIZE = 256 };
 
 /*
- * One list. A list of a hundred thousand entries takes 90 ms to be read, 40 to be sorted, 3 to be
- * hashed for its signature, and 70 to be freed.
+ * One CRL. Reading 100,000 entries takes 90 ms, sorting them 40, hashing them for the signature 3,
+ * freeing them 70.
  *
  * from_s,until_s  when it begins and ends, in seconds since 1970; an end of 0 = never
  */
 struct crl {
     X509_CRL *list;
-    EVP_PKEY *signer; /* whose key has signed it; NULL until that was asked of the right one */
+    EVP_PKEY *signer; /* the key that signed it; NULL until a check has found it */
     int64_t from_s, until_s;
 };
 
@@ -69,7 +68,7 @@ static bool is_whole(const X509_CRL *list)
     return true;
 }
 
-/* The list is the file's from now on. OpenSSL would sort it when somebody is looked up. */
+/* Moves the list into `out`, and sorts it: OpenSSL would do that in a handshake. */
 static const char *add_list(struct revocation *out, X509_CRL *list, int *entries)
 {
     const ASN1_TIME *end = X509_CRL_get0_nextUpdate(list);
@@ -114,7 +113,7 @@ static const ASN1_OCTET_STRING *key_of(const X509_CRL *list)
     return at < 0 ? NULL : X509_EXTENSION_get_data(X509_CRL_get_ext(list, at));
 }
 
-/* Are both of one authority, with one key as far as they say? */
+/* True when both are of one CA, and of one key as far as they name it. */
 static bool is_of_one(const X509_CRL *one, const X509_CRL *other)
 {
     const ASN1_OCTET_STRING *key = key_of(one), *another = key_of(other);
@@ -124,7 +123,7 @@ static bool is_of_one(const X509_CRL *one, const X509_CRL *other)
     return key && another ? ASN1_OCTET_STRING_cmp(key, another) == 0 : key == another;
 }
 
-/* Of the authority of a list: when its first list begins, and when its last one ends. */
+/* Finds when the first list of the same CA begins, and when the last one ends. */
 static void note_times(struct revocation *revocation, const struct crl *first)
 {
     int64_t from_s = first->from_s, until_s = first->until_s;
@@ -147,7 +146,7 @@ static void note_times(struct revocation *revocation, const struct crl *first)
 
 /* ---- whose list it is ---- */
 
-/* An authority with a new key has the name of before, and counts its certificates anew. */
+/* A CA with a new key keeps its name but numbers its certificates anew, so the key counts, too. */
 static bool names(const X509_CRL *list, const X509 *authority)
 {
     AUTHORITY_KEYID *id;
@@ -161,7 +160,7 @@ static bool names(const X509_CRL *list, const X509 *authority)
     return same;
 }
 
-/* Has this authority signed it? The signature is verified once. */
+/* True when this CA has signed the list. Its signature is verified once. */
 static bool is_signed_by(struct crl *crl, X509 *authority)
 {
     EVP_PKEY *key = X509_get0_pubkey(authority);
@@ -179,7 +178,7 @@ static bool is_signed_by(struct crl *crl, X509 *authority)
     return true;
 }
 
-/* All lists are asked: the thread that reads them finds out who has signed each. */
+/* Examines all lists: so the reading thread, not a handshake, finds the signer of each. */
 static bool has_list(struct revocation *revocation, X509 *authority)
 {
     bool found = false;
@@ -210,7 +209,7 @@ static enum mcpx_err check_all_listed(struct revocation *revocation, X509_STORE 
     return MCPX_OK;
 }
 
-/* Who writes the file may have put a pipe there since it was judged, which nobody waits for. */
+/* The file may have become a pipe since its check; mx_file_open does not wait for one. */
 static const char *read_file(const char *path, struct revocation *out)
 {
     const char *why;
@@ -250,7 +249,7 @@ static bool has_ended(const struct crl *crl, int64_t wall_s)
     return crl->until_s && crl->until_s <= wall_s;
 }
 
-/* Of two lists that have begun, one that has not ended says more, and else the newer one. */
+/* Of two lists in effect, an unexpired one precedes an expired one, and else the newer one. */
 static bool says_more(const struct crl *one, const struct crl *other, int64_t wall_s)
 {
     bool ended = has_ended(one, wall_s), other_ended = has_ended(other, wall_s);
@@ -258,7 +257,7 @@ static bool says_more(const struct crl *one, const struct crl *other, int64_t wa
     return ended == other_ended ? one->from_s >= other->from_s : other_ended;
 }
 
-/* X509_V_OK, or what the certificate at a place of a verified chain is refused for. */
+/* Returns X509_V_OK, or the reason to refuse certificate number `at` of a verified chain. */
 static int judge(struct revocation *revocation, const STACK_OF(X509) * chain, int at,
                  int64_t wall_s)
 {
@@ -299,7 +298,7 @@ static int verify_client(X509_STORE_CTX *client, void *context)
         verdict = 0;
     }
     if (verdict <= 0)
-        ERR_clear_error(); /* the verdict says more of it */
+        ERR_clear_error(); /* the error is in `client` */
     return verdict;
 }
 

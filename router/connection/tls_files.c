@@ -1,15 +1,14 @@
 /*
- * tls_files.c - all that is decided about TLS before anybody connects: versions, ciphers, and what
- * is left out because it has been a hole elsewhere (compression, renegotiation). Session tickets
- * are left out as well: a connection lives for hours, so a new handshake costs little, and without
- * tickets no key exists that decrypts recorded traffic later.
+ * tls_files.c - the TLS settings for all connections: versions and ciphers. Compression and
+ * renegotiation are off, because they have caused security holes. Session tickets are off as well:
+ * a connection lives for hours, so a new handshake costs little, and no key exists that decrypts
+ * recorded traffic later.
  *
- * A large revocation list takes a second to be read, and a disk that has gone away answers nothing
- * for minutes. So a thread asks the files for their times, reads them, and frees what was in force
- * before; the loop only exchanges one for the other. Files are read when they have not changed for
- * a second: certificate and key are two files, and do not fit together between their two changes.
- * After a failure they are read again now and then: there may have been no descriptor left, or no
- * disk.
+ * Reading a large CRL takes a second, and a lost disk does not answer for minutes. So a thread
+ * checks the times of the files, reads them, and frees the previous contents; the loop only swaps
+ * them. Files are read once they are unchanged for a second: certificate and key do not match
+ * between their two changes. After a failure they are read again now and then: a descriptor or the
+ * disk may have been missing.
  */
 #include "router/connection/tls_files.h"
 
@@ -24,15 +23,15 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 
-/* Ephemeral keys and authenticated encryption only; those of TLS 1.3 have nothing else. */
+/* Ephemeral keys and authenticated encryption only; TLS 1.3 has nothing else. */
 static const char ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 static const char groups[] = "X25519:P-256:P-384";
 
 /*
  * CLIENT_CHAIN_MAX   the longest chain of a client, in bytes
- * TLS_AGAIN_LOOKS    after a failure: one reading in so many looks
- * TLS_LISTS_MAX      how large files may be: lists, of which a million entries take 45 MiB
- * TLS_FILE_MAX       others
+ * TLS_AGAIN_LOOKS    after a failure: the number of looks for each reading
+ * TLS_LISTS_MAX      bytes of the file with CRLs; a million entries take 45 MiB
+ * TLS_FILE_MAX       bytes of each other file
  */
 enum {
     CLIENT_CHAIN_MAX = 32768,
@@ -51,7 +50,7 @@ static enum mcpx_err fault(const struct tls_settings *settings, enum tls_file wh
     return MCPX_ESYSTEM;
 }
 
-/* OpenSSL would wait for the end of a pipe, and take whatever comes. */
+/* OpenSSL would wait for the end of a pipe, and read any number of bytes. */
 static enum mcpx_err judge_sizes(const struct tls_settings *settings, struct mcpx_text *errors)
 {
     for (size_t i = 0; i < TLS_FILES; i++) {
@@ -66,7 +65,7 @@ static enum mcpx_err judge_sizes(const struct tls_settings *settings, struct mcp
     return MCPX_OK;
 }
 
-/* RFC 7301 section 3.2: who offers something, and not this, is told so. */
+/* RFC 7301 section 3.2: a client with other protocols only gets an alert. */
 static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *len,
                            const unsigned char *offered, unsigned offered_len, void *context)
 {
@@ -119,7 +118,7 @@ static enum mcpx_err take_pair(const struct tls_settings *settings, SSL_CTX *con
                  errors);
 }
 
-/* Clients may show a certificate; those that do are believed only when it is one of these. */
+/* Clients may show a certificate; the router accepts only those of these CAs. */
 static enum mcpx_err take_authorities(const struct tls_settings *settings, SSL_CTX *context,
                                       struct mcpx_text *errors)
 {
@@ -191,22 +190,21 @@ void tls_files_fini(struct tls_files *files)
 /* ---- kept up to date ---- */
 
 struct tls_watch {
-    /* A copy: those of the configuration go with it at a reload, which changes none. */
+    /* A copy: a reload frees those of the configuration, and changes none of them. */
     struct tls_settings settings;
-    /* Of the files, when they were read last and when they were looked at last; the thread's. */
+    /* Of the files at the last reading, and at the last look; used by the thread. */
     struct mx_file_stamp stamp[TLS_FILES], seen[TLS_FILES];
-    struct tls_files retired; /* in force before, for the thread to be freed */
+    struct tls_files retired; /* the previous ones, for the thread to free */
     unsigned looks;           /* counts */
-    struct mcpx_text told;    /* the failure that was logged last */
-    /* `has_read`, `err`, `errors`, `files`: what the thread has found, where it has read all
-     * files. */
+    struct mcpx_text told;    /* the last logged failure */
+    /* `has_read`, `err`, `errors`, `files`: the result of the thread, if it has read the files. */
     bool has_read;
     enum mcpx_err err;
     struct mcpx_text errors;
     struct tls_files files;
 };
 
-/* ---- on the thread: the loop does not touch what it looks at ---- */
+/* ---- on the thread: the loop does not touch its data meanwhile ---- */
 
 static void look(struct edge *edge)
 {
@@ -242,7 +240,7 @@ static void put_lists(struct edge *edge)
         return;
     revocation_check(revoked, tls->files.context);
     (void)revocation_has_begun(revoked, wall_s);
-    edge->generation++; /* who is in may be revoked */
+    edge->generation++; /* connected clients may be revoked */
     if (revoked->from_s > wall_s)
         LOG(LOG_ERROR, "tls_crl_early",
             log_string("file", tls->watch->settings.files[TLS_CLIENT_CRL]),

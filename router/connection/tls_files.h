@@ -14,26 +14,26 @@ struct ssl_ctx_st;
 struct stack_st_X509;
 struct asn1_string_st;
 
-/* ---- certificates of clients that their authorities have taken back (RFC 5280) ---- */
+/* ---- revoked certificates of clients (RFC 5280) ---- */
 
-/** One list. */
+/** One CRL. */
 struct crl;
 
-/** Revocation lists. Zeroed, there are none, and nothing is revoked. */
+/** The CRLs of a file. Zeroed, there are none, and nothing is revoked. */
 struct revocation {
     struct crl *lists; /* `count` of them, owned; NULL = none were read */
     size_t count;
-    /* Since when, in seconds since 1970, each of their authorities has a list that has begun. */
+    /* From when each CA has a CRL in effect, in seconds since 1970. */
     int64_t from_s;
-    int64_t until_s; /* when all lists of the first of the authorities have ended; 0 = never */
-    int64_t next_s;  /* when the next of them begins */
+    int64_t until_s; /* when some CA first has no unexpired CRL; 0 = never */
+    int64_t next_s;  /* when the next of them takes effect */
 };
 
 /**
- * Reads whole lists in PEM, one or more for each authority that `context` knows; at most 256 lists
- * with 1,000,000 entries in all. It may take seconds, so a thread does it, one at a time.
+ * Reads complete CRLs in PEM, one or more for each CA of `context`; at most 256 CRLs with 1,000,000
+ * entries in all. It may take seconds, so a thread does it, one at a time.
  *
- * errors   what is wrong, in one line without its end
+ * errors   the cause, one line without its end
  * out      zeroed; for revocation_fini in any case
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
@@ -42,34 +42,34 @@ enum mcpx_err revocation_read(const char *path, const struct ssl_ctx_st *context
                               struct mcpx_text *errors, struct revocation *out);
 
 /**
- * Handshakes of `context` check clients, and those between them and their authority, by the lists
- * that `revocation` has at that time. It remembers which key has signed each list.
+ * Makes handshakes of `context` check each certificate of a client's chain against `revocation`,
+ * which remembers the signer of each CRL.
  *
  * revocation   borrowed until the last connection of `context` has ended
  */
 void revocation_check(struct revocation *revocation, struct ssl_ctx_st *context);
 
 /**
- * True when one of the certificates is revoked, by the newest list that has begun. `chain` may be
- * NULL, and was verified.
+ * True when one of the certificates is revoked by the newest CRL in effect. `chain` is verified
+ * already, or NULL.
  */
 bool revocation_has(struct revocation *revocation, const struct stack_st_X509 *chain,
                     int64_t wall_s);
 
-/** True when a list has begun since this was asked last. */
+/** True when a CRL has taken effect since the last call. */
 bool revocation_has_begun(struct revocation *revocation, int64_t wall_s);
 
-/** Frees them, which takes long where they are large. */
+/** Frees the CRLs; that takes long when they are large. */
 void revocation_fini(struct revocation *revocation);
 
-/** An instant of a certificate, in seconds since 1970. */
+/** Returns a time of a certificate, in seconds since 1970. */
 int64_t tls_time_seconds(const struct asn1_string_st *time);
 
 /* ---- the files ---- */
 
-/** What the files say. */
+/** The contents of the files. */
 struct tls_files {
-    /* Owned; each connection holds on to the one that it began with. */
+    /* Owned; each connection keeps the one it began with. */
     struct ssl_ctx_st *context;
     int64_t until_s;           /* when the certificate ends, in seconds since 1970 */
     struct revocation revoked; /* certificates of clients */
@@ -78,7 +78,7 @@ struct tls_files {
 /**
  * Reads the files and checks that they belong together. For any thread, one at a time.
  *
- * errors   one line for each reason that they cannot be used: setting, path, what was found
+ * errors   one line for each error: setting, path, cause
  * out      to be freed with tls_files_fini; untouched on failure
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
@@ -86,36 +86,36 @@ struct tls_files {
 enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_text *errors,
                              struct tls_files *out);
 
-/** Frees them, as revocation_fini; connections keep what they have. Zeroed is allowed. */
+/** Frees the contents, as revocation_fini; connections keep theirs. Zeroed is allowed. */
 void tls_files_fini(struct tls_files *files);
 
 /**
- * Reads the files of TLS for the first time, at once, where an address of the configuration begins
- * with tls://. edge->tls.errand then has a thread read all files when it is asked for, and a second
- * after they have changed. Connections keep what they have; new ones get what the files say then.
- * Files that cannot be used change nothing, and the log says why. edge->keys.errand does likewise.
+ * Reads the TLS files at once, if an address of the configuration begins with tls://. After that,
+ * the thread of edge->tls.errand reads all files on request, and a second after a change.
+ * Connections keep their contents; new ones get the new contents. Unusable files change nothing,
+ * and the log has the reason. edge->keys.errand does likewise.
  *
- * errors   one line for each reason they cannot be used
+ * errors   one line for each error
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
  */
 enum mcpx_err file_watch_open(struct edge *edge, struct mcpx_text *errors);
 
-/** Ends it, after all connections; no thread may be reading any more. */
+/** Ends it, after all connections and after its errands. */
 void file_watch_close(struct edge *edge);
 
-/** Logs that lists have ended, and has those judged again whom one that has begun revokes. */
+/** Logs the expiry of CRLs. After a CRL has taken effect, all connections are checked again. */
 void tls_watch_lists(struct edge *edge);
 
 /**
- * One file after the other, and those that have changed are read. The loop puts the keys into
- * force; a file that is broken changes none, but is logged and counted.
+ * The thread examines one file after the other and reads the changed ones. The loop makes their
+ * keys active; a broken file changes no keys, but is logged and counted.
  */
 struct key_watch {
     struct errand errand;
     size_t index;          /* of the next file */
-    struct key_file *file; /* that is looked at */
-    /* `has_read`, `reading`: what was found. */
+    struct key_file *file; /* being examined */
+    /* `has_read`, `reading`: the result of the thread. */
     bool has_read;
     struct key_reading reading;
 };
