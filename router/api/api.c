@@ -1,7 +1,7 @@
 /*
- * api.c - what handlers share: a request's query and body, read by the rows of its route; what its
- * caller may do; pages. The handlers of a few lines are here as well. Alive and ready are two
- * questions: a draining router is alive but not ready, and must not be killed for it.
+ * api.c - functions for all handlers: query and body, read by the rows of a route; the caller's
+ * grants; pages. Handlers of a few lines are here as well. Alive and ready differ: a draining
+ * router is alive but not ready, and must not be killed for it.
  */
 #include "router/api/api.h"
 
@@ -9,9 +9,9 @@
 #include "lib/json/json_write.h"
 #include <mcpx/json.h>
 
-enum { NAMES_MAX = 1000 }; /* in one answer */
+enum { NAMES_MAX = 1000 }; /* names in one answer */
 
-/* ---- what is asked ---- */
+/* ---- the request ---- */
 
 bool api_read_query(struct api_call *call, const struct http_param *rows,
                     struct mcpx_slice query, struct http_reply *reply)
@@ -30,9 +30,9 @@ bool api_read_query(struct api_call *call, const struct http_param *rows,
 }
 
 /*
- * Jansson reads the bodies of API calls: they are small, they are for the router itself, and
- * nobody gets them forwarded, so a value tree is what is wanted here. Its error texts were refused
- * as answers, because they quote the input. False with a problem; the object is the caller's.
+ * Jansson reads the bodies of API calls: they are small, and the router does not forward them, so a
+ * tree of values is enough. Rejected: its error texts as answers; they quote the input. Returns
+ * false with a problem; the caller owns the object.
  */
 static bool parse_body(struct mcpx_slice body, json_t **out, struct http_reply *reply)
 {
@@ -61,7 +61,7 @@ static bool are_ids(const json_t *list)
     return true;
 }
 
-/* Why a member that is there is refused, after its name; NULL when it is not. */
+/* Returns the fault of a present member, to follow its name; NULL when it is valid. */
 static const char *member_fault(const struct http_param *member, const json_t *value)
 {
     bool is_text = member->type == HTTP_TEXT || member->type == HTTP_TOPIC;
@@ -145,7 +145,7 @@ bool api_target(const struct api_call *call, struct change_act *act, struct http
     return true;
 }
 
-/* ---- what callers may do ---- */
+/* ---- the caller's grants ---- */
 
 bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
              struct http_reply *reply)
@@ -190,7 +190,7 @@ struct name_page api_page(const struct api_call *call)
                               api_param(call, "after")->value};
 }
 
-/* Existing clients know no pages: nothing is added where everything was told. */
+/* Existing clients do not know pages: a complete answer has no further members. */
 void api_page_end(struct mcpx_slice next, struct mcpx_text *out)
 {
     if (next.text)
@@ -199,7 +199,7 @@ void api_page_end(struct mcpx_slice next, struct mcpx_text *out)
     mx_json_end_object(out);
 }
 
-/* ---- how it is ---- */
+/* ---- state of the router ---- */
 
 void api_root(const struct api_call *call, struct http_reply *reply)
 {

@@ -1,6 +1,5 @@
 /*
- * api.h - the handlers behind the HTTP API's routes, and what each is given.
- * Protocol: section 8.
+ * api.h - the handlers of the HTTP API's routes, and their input. Protocol: section 8.
  */
 #ifndef EDGE_API_H
 #define EDGE_API_H
@@ -11,30 +10,29 @@
 #include "router/policy/grants/grant_list.h"
 
 /**
- * Bounds of a request: parameters of its query; patterns of one plan, as `lifted` of its draft
- * has a bit for each.
+ * Bounds of a request: parameters of its query; patterns of a change (`lifted` in changes.h has 64
+ * bits).
  */
 enum { API_QUERY_MAX = 10, API_PATTERNS_MAX = 64 };
 
-/** A request that found its route and may pass. Everything is borrowed. */
+/** A request with its route and permission. Everything is borrowed. */
 struct api_call {
     const struct http_api *api;
     const struct http_request *request;
     struct mcpx_now now;
-    /* The variable part of the path, decoded; absent on routes without one. On routes that are
-     * about a topic, and for a WebSocket: a valid topic name that the token is valid for. */
+    /* The variable part of the path, decoded; absent on routes without one. On routes about a
+     * topic, and for a WebSocket: a valid topic name, permitted by the token. */
     struct mcpx_slice name;
-    struct http_param query[API_QUERY_MAX]; /* the parameters that the route has */
-    /* An object whose members are of the types that the route says; NULL where it says
-     * none. */
+    struct http_param query[API_QUERY_MAX]; /* the parameters of the route */
+    /* An object with members of the route's types; NULL for a route without a body. */
     json_t *body;
-    struct credentials credentials; /* what it has shown; zeroed on open routes */
-    struct grant *grant;            /* what that earned; NULL on open routes */
+    struct credentials credentials; /* the caller's; zeroed on open routes */
+    struct grant *grant;            /* of these; NULL on open routes */
 };
 
 /**
- * A handler fills `reply`: its body, or a problem by http_reply_fail. Which one is for what is the
- * table in http_api.c; what each answers is docs/http-api.md.
+ * A handler fills `reply`: its body, or a problem by http_reply_fail. The routes are in the table
+ * of http_api.c, the answers in docs/http-api.md.
  */
 typedef void api_handler(const struct api_call *call, struct http_reply *reply);
 
@@ -43,14 +41,14 @@ api_handler api_topics, api_participants, api_history, api_rate_limit;
 api_handler api_token, api_ticket, api_renew, api_check;
 api_handler api_change, api_kick, api_admin_participants, api_admin_topics, api_admin_policy;
 
-/* ---- what handlers share ---- */
+/* ---- shared functions ---- */
 
 /** True from the moment a shutdown begins. */
 bool api_is_going(const struct http_api *api);
 
 /**
  * Reads a query into call->query, whose values are decoded into reply->scratch, and a body into
- * call->body. `rows` end with one without a name; NULL = nothing is looked at. False with a
+ * call->body. `rows` end with one without a name; NULL = nothing is read. Returns false with a
  * problem.
  */
 bool api_read_query(struct api_call *call, const struct http_param *rows,
@@ -58,48 +56,47 @@ bool api_read_query(struct api_call *call, const struct http_param *rows,
 bool api_read_body(struct api_call *call, const struct http_param *rows,
                    struct http_reply *reply);
 
-/** Is it the name of a topic? Else the reply is a problem, MCPX_ETOPIC. */
+/** True for a valid name of a topic; else the reply is a problem, MCPX_ETOPIC. */
 bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply);
 
-/** A parameter of the route's query, which has to be one of its rows. */
+/** Returns a parameter of the route's query; `name` must be in one of its rows. */
 const struct http_param *api_param(const struct api_call *call, const char *name);
 
-/** A string of the body, lent; absent when the member is. */
+/** Returns a string of the body, lent; absent when the member is. */
 struct mcpx_slice api_string(const struct api_call *call, const char *name);
 
-/** The number of a parameter; `otherwise` where it is not given. */
+/** Returns the number of a parameter; `otherwise` when it is absent. */
 size_t api_number(const struct api_call *call, const char *name, size_t otherwise);
 
-/** The page of a list of names that the query asks for: `limit` and `after`. */
+/** Returns the requested page of a list of names: `limit` and `after` of the query. */
 struct name_page api_page(const struct api_call *call);
 
 /**
- * Ends the object of a list: says that it is not complete when `next` is there, the name to go on
- * behind.
+ * Ends the object of a list. With `next`, the last name of the page, it is marked as incomplete.
  */
 void api_page_end(struct mcpx_slice next, struct mcpx_text *out);
 
 /**
- * Does a grant of the caller cover a kind that is only asked of grants, `admin/NAME`? Else the
+ * True when a grant of the caller covers `kind`, an `admin/NAME` never sent as a message. Else the
  * reply is a problem.
  */
 bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
              struct http_reply *reply);
 
 /**
- * The caller's grant in a topic, as it is now. Returns a reference the caller owns; NULL with a
- * problem when its token is not valid there, or an administrator keeps it out.
+ * Returns the caller's present grant in a topic, a reference to be released. NULL with a problem
+ * when its token is not valid there, or a ban keeps it out.
  */
 struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply);
 
-/** Whom the path names, and who asks. False, with a problem, when it names nobody. */
+/** Fills target and author of a change. Returns false, with a problem, for an invalid id. */
 bool api_target(const struct api_call *call, struct change_act *act, struct http_reply *reply);
 
 /** Appends a member with an instant; nothing when it is 0. */
 void api_write_time(struct mcpx_text *out, const char *name, int64_t wall_ms);
 
-/** Appends a member: the changes that hold now, as an array. */
+/** Appends a member: the changes active now, as an array. */
 void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mcpx_text *out);
 
 /**
@@ -110,38 +107,36 @@ void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mc
 void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault *fault,
                     struct http_reply *reply);
 
-/* ---- who asks, and who comes in ---- */
+/* ---- callers, and admission ---- */
 
 /**
- * Would this admission succeed now, and if its topic is not open, is it being opened? Begins that.
+ * Checks whether this admission would succeed now. Begins to open its topic if it is not open.
  *
- * Returns MCPX_OK; MCPX_EOPENING: ask again when hub_waits has changed; or whatever hub_may_admit
- * and hub_open say, with MCPX_ENOTNOW for a topic that cannot be opened.
+ * Returns MCPX_OK; MCPX_EOPENING: ask again when hub_waits has changed; or an error of
+ * hub_may_admit or hub_open, with MCPX_ENOTNOW for a topic that cannot be opened.
  */
 enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
                                  const struct admission *admission, struct mcpx_now now);
 
-/** How somebody wants to come in, from the query into call->request->join. Returns NULL, or what is
- * wrong with it. */
+/** Reads an admission from the query into call->request->join. Returns NULL, or its error. */
 const char *api_read_wishes(const struct api_call *call);
 
-/** May they, as call->grant? Protocol: section 7. */
+/** Decides on an admission of call->grant. Protocol: section 7. */
 void api_join(const struct api_call *call, struct http_reply *reply);
 
 /**
  * Takes the token out of `Authorization: Bearer TOKEN` (RFC 6750; the scheme in any letter case,
  * as RFC 9110 section 11.1 says).
  *
- * bearer   borrows from `authorization`; absent when there is no Authorization, or one of another
- *          scheme (a proxy's own, say); untouched on failure
+ * bearer   borrows from `authorization`; absent without that header, and for another scheme (such
+ *          as a proxy's own); untouched on failure
  *
- * Returns MCPX_OK, or MCPX_ETOKEN when "Bearer" is followed by nothing or by anything but visible
- * ASCII.
+ * Returns MCPX_OK, or MCPX_ETOKEN when the text behind "Bearer" is empty or not visible ASCII.
  */
 enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer);
 
 /**
- * Finds the caller by head and certificate, and by the query of a request for a WebSocket; fills
+ * Finds the caller by head, certificate, and the query of a request for a WebSocket. Fills
  * call->credentials and call->grant.
  *
  * topic   absent = any
@@ -151,8 +146,8 @@ enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *be
 enum mcpx_err api_find_grant(struct api_call *call, struct mcpx_slice topic);
 
 /**
- * The reply is a problem for a caller that may not ask, or not come in, with a sentence for its
- * detail; a cap that is reached is counted. Returns false.
+ * Makes the reply a problem with a detail, for a caller without access or admission. Counts a
+ * reached quota. Returns false.
  */
 bool api_refuse(const struct api_call *call, enum mcpx_err err, struct http_reply *reply);
 

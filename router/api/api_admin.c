@@ -1,7 +1,7 @@
 /*
- * api_admin.c - what administrators may look at: participants and what each may send, topics, the
- * policy. Configured participants are sorted, connected and changed ones are not: so a page of
- * names is picked first, then the data of each name.
+ * api_admin.c - lists for administrators: participants and their grants, topics, the policy.
+ * Configured participants are sorted, but connected and changed ones are not. So a page of names is
+ * picked first, then the data of each name.
  */
 #include "lib/json/json_write.h"
 #include "lib/protocol/capset.h"
@@ -13,31 +13,31 @@
 enum {
     PAGE_MAX = 1000,          /* names */
     CONNECTIONS_SHOWN = 64,   /* of one participant */
-    BYTES_MAX = 128 * 1024,   /* of a list, and a participant more */
-    SHOWN_MAX = 8 * BYTES_MAX /* of a list: then no connection more, and no topic more */
+    BYTES_MAX = 128 * 1024,   /* of a list, exceeded by one participant */
+    SHOWN_MAX = 8 * BYTES_MAX /* of a list: no more connections or topics */
 };
 
-/* What was changed of the participant at `index` of the page, in one topic. */
+/* The changes to the participant at `index` of the page, in one topic. */
 struct row {
     size_t index;
     const struct changed *changed;
 };
 
 /*
- * A page, with what belongs to its names. The smallest of all names are kept: when there are twice
- * as many as are wanted, they are sorted and the larger half is dropped. So a page costs one look
- * at each name, and sorting all of a hundred thousand for each page is not needed.
+ * A page of names, and their changes. It keeps the smallest names: at twice the number wanted, they
+ * are sorted and the larger half is dropped. So a page costs one look at each name. Rejected:
+ * sorting a hundred thousand names for each page.
  */
 struct register_page {
     struct name_page asked;
-    struct mcpx_slice names[2 * PAGE_MAX + 2]; /* lent by whoever has them */
+    struct mcpx_slice names[2 * PAGE_MAX + 2]; /* lent by their owners */
     size_t count;
-    bool more; /* there are names behind those of the page, once it is settled */
+    bool more; /* there are further names; valid after settle() */
     struct row *rows;
     size_t row_count;
 };
 
-/* What a set holds: grants as they were stated, denials. */
+/* Writes a set: grants as they were stated, denials. */
 static void write_set(struct grant *grant, int64_t wall_ms, struct mcpx_text *out)
 {
     const struct mcpx_capset *set = grant->capset;
@@ -94,7 +94,7 @@ static int compare_names(const void *one, const void *other)
     return mcpx_slice_compare(*a, *b);
 }
 
-/* All were added: `names` and `count` are the page. */
+/* Makes `names` and `count` the page, after all were added. */
 static void settle(struct register_page *page)
 {
     size_t kept = 0;
@@ -201,7 +201,7 @@ static void write_changed(const struct api_call *call, const struct row *rows, s
         mx_json_add_number(out, "left_out", (int64_t)(count - shown));
 }
 
-/* Returns how many names were told: an answer is cut behind a whole participant. */
+/* Returns the number of names written: the answer ends behind a whole participant. */
 static size_t write_page(const struct api_call *call, const struct register_page *page,
                          struct mcpx_text *out)
 {
@@ -298,7 +298,7 @@ static void write_profiles(const struct api_call *call, struct mcpx_text *out)
         mx_json_add_number(out, "profiles_left_out", (int64_t)(i - shown));
 }
 
-/* Profiles stand on the first page only. */
+/* The first page alone has profiles. */
 void api_admin_policy(const struct api_call *call, struct http_reply *reply)
 {
     const struct tokens *tokens = call->api->config->tokens;

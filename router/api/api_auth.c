@@ -1,6 +1,6 @@
 /*
- * api_auth.c - gives out credentials: tokens to anybody in development mode, tickets to
- * participants that cannot send their token in a WebSocket handshake, renewals.
+ * api_auth.c - issues credentials: tokens to all clients in dev mode, tickets to participants that
+ * cannot send a token in a WebSocket handshake, renewals.
  */
 
 #include "lib/json/json_write.h"
@@ -12,7 +12,7 @@
 
 /* ---- dev mode ---- */
 
-/* What a token request without `capabilities` gets. Protocol: section 8. */
+/* Grants of a token requested without `capabilities`. Protocol: section 8. */
 static const char *const default_capabilities = "[\"mcp/*\",\"chat\"]";
 
 static void issue_token(const struct api_call *call, const char *capabilities,
@@ -62,8 +62,8 @@ void api_token(const struct api_call *call, struct http_reply *reply)
 
 /* ---- tickets ---- */
 
-/* A ticket that only a certificate was given ends with it. The grant itself is also that of the
- * participant's token. */
+/* A ticket issued for a certificate alone needs one again. The copy leaves the participant's own
+ * grant as it is. */
 static void bind_to_certificate(struct grant **grant)
 {
     struct grant *bound = grant_over(grant_base(*grant), (*grant)->capset);
@@ -74,7 +74,7 @@ static void bind_to_certificate(struct grant **grant)
     *grant = bound;
 }
 
-/* The grant goes into the ticket as it is for the topic, not as it is in general. */
+/* The ticket holds the grant in its topic, not the general one. */
 void api_ticket(const struct api_call *call, struct http_reply *reply)
 {
     struct mcpx_slice topic = api_string(call, "topic");
@@ -106,28 +106,27 @@ void api_ticket(const struct api_call *call, struct http_reply *reply)
 /* ---- renewals ---- */
 
 /*
- * A fresh token for connections that are there. A participant may have several tokens, one of them
- * narrowed for a helper. So a renewal names the token that it replaces, or a connection, and
- * leaves the others as they are. Protocol: section 7.
+ * A fresh token for existing connections. A participant may have several tokens, one of them
+ * narrowed for a helper. So a renewal names the replaced token, or a connection, and leaves other
+ * connections unchanged. Protocol: section 7.
  *
- * Rejected: all connections whose token claims the same but for its dates. A token that was
- * narrowed to a few seconds would be renewed along with the one it was made from.
+ * Rejected: all connections with the same claims but for dates; that would also renew a token
+ * narrowed to a few seconds.
  */
 
 /* The connections to be renewed. */
 struct renewing {
     struct mcpx_slice topic;
-    /* Of the only connection meant; absent = any of the participant in the topic. */
+    /* Of the only connection to renew; absent = any of the participant in the topic. */
     struct mcpx_slice id;
-    /* The token that the connections came with; absent = the one that is sent, or any where
-     * there is an id. */
+    /* The connections' present token; absent = the request's token, or any for an id. */
     struct mcpx_slice replaces;
     unsigned char old[32];  /* its digest */
-    struct grant *grant;    /* what the token that is sent gives */
-    struct mcpx_text found; /* ids of those that go on, items of a JSON array */
+    struct grant *grant;    /* of the token of the request */
+    struct mcpx_text found; /* ids of renewed connections, items of a JSON array */
 };
 
-/* Those of the token that is sent are meant as well, so that a renewal can be sent again. */
+/* Connections with the fresh token match as well, so that a client may repeat a renewal. */
 static bool is_meant(const struct renewing *renewing, const struct peer *peer)
 {
     const struct credential *held = peer_grant(peer)->credential;
@@ -193,7 +192,7 @@ void api_renew(const struct api_call *call, struct http_reply *reply)
                                 .id = api_string(call, "id"),
                                 .replaces = api_string(call, "replaces")};
 
-    /* A connection that shows no certificate would not end with that of the request. */
+    /* A connection without a certificate would outlive the certificate of the request. */
     if (call->credentials.bearer.text)
         renewing.grant = api_grant_in(call, renewing.topic, reply);
     else
