@@ -1,7 +1,7 @@
 /*
- * api_check.c - the decision of protocol section 3 without sending anything. Anybody with a token
- * may ask about itself and about a list of grants made up on the spot; what a configured
- * participant may do is told only to those whose own grants cover `admin/check`.
+ * api_check.c - the decision of protocol section 3 without sending. A caller with a token may ask
+ * about itself, and about any list of grants in the request. Only a caller with a grant for
+ * `admin/check` may ask about another configured participant.
  */
 #include "lib/json/json_write.h"
 #include "router/api/api.h"
@@ -10,12 +10,12 @@
 #include <mcpx/json.h>
 
 /*
- * Compiling 1,000 fresh patterns, or 64 of a kilobyte each, would hold up everybody for 10 ms and
- * more. No token states more bytes than these either.
+ * Compiling 1,000 fresh patterns, or 64 of a kilobyte each, would block the loop for 10 ms and
+ * more. Tokens have the same bound of bytes.
  */
 enum { CHECK_GRANTS_MAX = 64, CHECK_BYTES_MAX = 8192 };
 
-/* What is asked. Slices borrow from the body. */
+/* The question. Slices borrow from the body. */
 struct check {
     struct mcpx_kind kind;
     struct mcpx_slice to[MCPX_TO_MAX];
@@ -38,7 +38,7 @@ static bool read_check(const struct api_call *call, struct check *check,
     return true;
 }
 
-/* NULL with a problem, or a grant the caller owns one reference of. */
+/* Returns a grant, a reference for the caller to release; NULL with a problem. */
 static struct grant *grant_of_list(const struct api_call *call, const json_t *list,
                                    struct http_reply *reply)
 {
@@ -82,7 +82,7 @@ static struct grant *grant_of_participant(const struct api_call *call, struct mc
     return NULL;
 }
 
-/* Whose grants are asked about: a list, a participant, or the caller itself. */
+/* Returns the grant in question: of a list, of a participant, or of the caller. */
 static struct grant *pick_grant(const struct api_call *call, struct http_reply *reply)
 {
     const json_t *list = json_object_get(call->body, "capabilities");
@@ -99,8 +99,8 @@ static struct grant *pick_grant(const struct api_call *call, struct http_reply *
                             : grant_ref(call->grant);
 }
 
-/* Decides, and appends the members of `capability_violation`, protocol section 6; what does not
- * apply is left out. The object stays open. */
+/* Decides, and appends the applicable members of `capability_violation`, protocol section 6. The
+ * object stays open. */
 static void write_decision(struct grant *grant, const struct check *check, int64_t wall_ms,
                            struct mcpx_text *out)
 {
@@ -116,7 +116,7 @@ static void write_decision(struct grant *grant, const struct check *check, int64
     mx_json_add_optional(out, "alternative", decision.alternative);
 }
 
-/* Is the caller's token good in the topic that it names, if any? Else there is a problem. */
+/* True when the caller's token is valid in the named topic, if any; else with a problem. */
 static bool may_ask_in(const struct api_call *call, struct mcpx_slice topic,
                        struct http_reply *reply)
 {
@@ -126,7 +126,7 @@ static bool may_ask_in(const struct api_call *call, struct mcpx_slice topic,
     return !topic.text || own;
 }
 
-/* As it is decided in a topic now, with what was changed at run time. */
+/* Writes the present decision in a topic, with runtime grants and runtime denials. */
 static void write_now(const struct api_call *call, struct grant *grant,
                       const struct check *check, struct mcpx_slice topic,
                       struct http_reply *reply)

@@ -2,8 +2,8 @@
  * api_metrics.c - the hub's counters as Prometheus text, version 0.0.4, generated from their
  * table, so that a new counter is exported by being declared. Labels hold error codes and fixed
  * numbers only: names of topics, tools and participants are unbounded, and readers of metrics need
- * not know them. Paths are private as well, so a file is named by its setting. A part that does
- * not exist (a stage of the store, a file with keys) has no lines.
+ * not know them. Paths are private as well, so a file has the name of its setting. A missing part
+ * (a writer of the store, a file of keys) has no lines.
  */
 #include "lib/json/json_write.h"
 #include "router/api/api.h"
@@ -14,8 +14,8 @@
 
 /* ---- lines ---- */
 
-/* Appends the two lines that stand before the values of a counter, whose name ends in _total, or of
- * a gauge. */
+/* Appends the two lines before the values of a counter or gauge. The name of a counter ends in
+ * _total. */
 static void metric_header(const char *name, const char *help, struct mcpx_text *out)
 {
     size_t len = strlen(name);
@@ -37,7 +37,7 @@ static void metric_value(const char *name, const char *help, uint64_t value,
  * Appends a time in seconds between two texts.
  *
  * time        in units
- * of_second   how many of them a second has: a power of ten
+ * of_second   units in a second: a power of ten
  */
 static void metric_seconds(const char *before, uint64_t time, uint64_t of_second,
                            const char *after, struct mcpx_text *out)
@@ -50,7 +50,7 @@ static void metric_seconds(const char *before, uint64_t time, uint64_t of_second
 
 /* ---- histograms ---- */
 
-/* Appends a bound, or the sum of all, in its unit. */
+/* Appends a bound or the sum of a histogram, in its unit. */
 static void write_amount(const struct mx_classes *classes, uint64_t amount,
                          struct mcpx_text *out)
 {
@@ -80,9 +80,9 @@ static void metric_histogram(const char *name, const char *help,
     mx_format(out, "\n%s_count %s\n", name, sum);
 }
 
-/* ---- the store and its stages ---- */
+/* ---- the store and its writers ---- */
 
-/* An old answer would hide that the disk does not answer any more. */
+/* True for a recent figure: an old one would hide a disk without answers. */
 static bool is_known(const struct api_call *call, int64_t bytes)
 {
     return bytes >= 0 && call->now.mono_ms - call->api->disks->asked_ms < DISK_KNOWN_MS;
@@ -200,7 +200,7 @@ static void write_about_reload(const struct api_call *call, struct mcpx_text *ou
 
 /* ---- the router ---- */
 
-/* Times are milliseconds here. */
+/* Milliseconds in a second. */
 enum { MS = 1000 };
 
 /*
@@ -227,7 +227,7 @@ static void write_codes(const char *name, const uint64_t counts[MCPX_ERR_COUNT],
     }
 }
 
-/* By the names that client libraries of Prometheus agree on. */
+/* Under the common names of Prometheus client libraries. */
 static void write_process(const struct process *process, struct mcpx_text *out)
 {
     const struct {
@@ -281,7 +281,7 @@ static void write_times(const struct stats *stats, struct mcpx_text *out)
                      &stats_match_ns, &stats->match, out);
 }
 
-/* From the start all are there, as codes are. */
+/* All reasons are there from the start, as codes are. */
 static void write_reasons(const struct stats *stats, struct mcpx_text *out)
 {
     metric_header("mcpx_capability_refused_total",
@@ -291,7 +291,7 @@ static void write_reasons(const struct stats *stats, struct mcpx_text *out)
                   mcpx_refusal_wire((enum mcpx_refusal)i), stats->reasons[i]);
 }
 
-/* Of what one owner may have. Who that was is in the log. */
+/* Refusals by a quota. The log names the owner. */
 static void write_caps(const struct stats *stats, struct mcpx_text *out)
 {
     metric_header("mcpx_cap_refusals_total",
@@ -324,7 +324,7 @@ static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
                  tls->failed, out);
 }
 
-/* Each reason that /readyz can give, from the start, so that an alert has something to look at. */
+/* Writes all reasons of /readyz from the start, so that an alert finds its series. */
 static void write_unready(const struct http_api *api, struct mcpx_text *out)
 {
     static const char *const of_store[] = {"store full",   "store failed", "store slow",

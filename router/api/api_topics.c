@@ -1,10 +1,9 @@
 /*
- * api_topics.c - questions about topics. A topic that nobody has joined yet answers like an empty
- * one: clients of the original router expect that, and the holder of a token for a topic may know
- * that it is empty. Lists come in pages: a client that asks in a loop for ten thousand names,
- * sorted and written each time, would make everybody else wait for a second. The hub keeps topics
- * and participants sorted, so a page begins where the one before ended, and costs only its own
- * rows.
+ * api_topics.c - questions about topics. A topic without a participant so far answers like an empty
+ * one: clients of the original router expect it, and a caller with a token for the topic may know
+ * it. Lists come in pages: a client requesting ten thousand names in a loop, sorted and written
+ * each time, would delay all others for a second. The hub keeps topics and participants sorted. So
+ * a page begins at the end of the previous one, and costs only its own rows.
  */
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
@@ -14,13 +13,13 @@
 #include <stdlib.h>
 
 enum {
-    LOOKED_MAX = 16384,    /* topics looked at for one answer */
-    BLOCK = 1024,          /* of them asked about at once */
+    LOOKED_MAX = 16384,    /* topics examined for one answer */
+    BLOCK = 1024,          /* topics of one question to tokens.h */
     WORK_MAX = 1 << 20,    /* for one answer: struct token_topics */
     BYTES_MAX = 128 * 1024 /* of a list of participants */
 };
 
-/* A walk along the topics; `next` is the name to go on behind. */
+/* A walk along the topics; `next` is the last name examined. */
 struct listing {
     struct token_topic block[BLOCK];
     const struct topic *at;
@@ -28,7 +27,7 @@ struct listing {
     struct mcpx_slice next;
 };
 
-/* Takes as many topics as one question may hold. */
+/* Fills a block with the next topics, and returns their number. */
 static size_t take_block(struct listing *listing)
 {
     size_t count = 0;
@@ -38,8 +37,8 @@ static size_t take_block(struct listing *listing)
     return count;
 }
 
-/* Tells those that are covered, but for those its participant is kept out of; false when the answer
- * is long enough. */
+/* Writes the covered topics, but not those with a ban of the participant. Returns false when the
+ * answer is long enough. */
 static bool tell_block(const struct api_call *call, struct listing *listing, size_t count,
                        size_t limit, struct mcpx_text *out)
 {
@@ -143,16 +142,15 @@ void api_rate_limit(const struct api_call *call, struct http_reply *reply)
 }
 
 /*
- * Pages of a topic's history. Envelopes come from the hub as text and stay text: reading them into
- * values to write them again would change numbers and lose members that stand twice in a payload.
- * An answer is bounded, because it leaves in one write; what does not fit is not even copied,
- * because nobody would be charged for it. The answer holds an array twice.
+ * Pages of a topic's history. Envelopes come from the hub as text and stay text: parsing and
+ * writing them again would change numbers and lose duplicate members of a payload. An answer is
+ * bounded, because it leaves in one write. Envelopes beyond the bound are not copied, because their
+ * cost would be charged to no participant. The answer holds an array twice.
  */
 enum { HISTORY_BYTES_MAX = 128 * 1024 };
 
 /*
- * Whoever reads on needs to know from where (`next`). Existing clients ignore members they do not
- * know.
+ * `next` is where a client continues. Existing clients ignore unknown members.
  */
 static void write_history(const struct mcpx_text *array, const struct page *page,
                           const struct page_end *end, struct mcpx_text *body)
@@ -165,7 +163,7 @@ static void write_history(const struct mcpx_text *array, const struct page *page
     mx_json_end_object(body);
 }
 
-/* False when there is a problem, or the topic has to be waited for. */
+/* Returns false with a problem, or when the request must wait for the topic. */
 static bool open_topic(const struct api_call *call, struct http_reply *reply)
 {
     enum mcpx_err err = hub_open(call->api->hub, call->grant, call->name, call->now);

@@ -1,7 +1,7 @@
 /*
- * http_admission.c - who asks, and may this connection be upgraded? Each refusal is an HTTP answer
- * with a reason, before there is a WebSocket. Accepting first and closing with a code was refused,
- * because scripts and proxies read statuses and nobody reads close codes. Protocol: section 7.
+ * http_admission.c - finds the caller, and decides on the upgrade of a connection. Each refusal is
+ * an HTTP answer with a reason, before there is a WebSocket. Rejected: accepting first and closing
+ * with a code; scripts and proxies read statuses but not close codes. Protocol: section 7.
  */
 #include "router/api/api.h"
 
@@ -10,7 +10,7 @@
 
 #include <strings.h>
 
-/* A header that came twice arrives joined by ", ", and so holds a space that no token has. */
+/* A duplicate header arrives joined by ", ". Its space is not valid in a token. */
 enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer)
 {
     const struct mcpx_slice scheme = MCPX_SLICE("Bearer");
@@ -45,7 +45,7 @@ static const char *read_instance(const struct api_call *call, struct admission *
     return NULL;
 }
 
-/* What is wished besides the topic. An id alone is no place and asks for nothing: section 5. */
+/* Parameters besides the topic. An id alone is not a resume position: section 5. */
 const char *api_read_wishes(const struct api_call *call)
 {
     struct admission *admission = call->request->join;
@@ -71,9 +71,9 @@ const char *api_read_wishes(const struct api_call *call)
     return read_instance(call, admission);
 }
 
-/* ---- who asks ---- */
+/* ---- the caller ---- */
 
-/* A ticket is worth what the token or certificate it was issued for is worth now. */
+/* A ticket gives the present grant of the token or certificate it was issued for. */
 static enum mcpx_err redeem(struct api_call *call, struct mcpx_slice topic)
 {
     const struct mcpx_slice named = call->credentials.named;
@@ -87,14 +87,14 @@ static enum mcpx_err redeem(struct api_call *call, struct mcpx_slice topic)
         err = tokens_recheck(call->api->config->tokens, grant_base(issued), topic, call->now,
                              &call->grant);
     if (!err && named.text && !mcpx_slice_equal(named, call->grant->identity))
-        err = MCPX_ETOKEN; /* it is of somebody else */
+        err = MCPX_ETOKEN; /* it is of another participant */
     grant_unref(issued);
     return err == MCPX_ENOTFOUND ? MCPX_ETOKEN : err;
 }
 
 /*
- * A bearer token comes first and is not rescued by anything in the query: a client that sends a
- * bad one has a fault that should show. A ticket beats a token, being the safer of the two.
+ * A bearer token comes first. With a bad one, the query is not used: the client should notice its
+ * error. A ticket precedes a token of the query, because it is safer.
  */
 enum mcpx_err api_find_grant(struct api_call *call, struct mcpx_slice topic)
 {
@@ -117,9 +117,10 @@ enum mcpx_err api_find_grant(struct api_call *call, struct mcpx_slice topic)
     return tokens_ask(call->api->config->tokens, credentials, topic, call->now, &call->grant);
 }
 
-/* ---- who is refused ---- */
+/* ---- refusals ---- */
 
-/* The advice for who has shown nothing good. Names the credential used, never its value. */
+/* Returns the detail for a caller without a valid credential. It names the kind of credential,
+ * never its value. */
 static const char *token_detail(const struct api_call *call)
 {
     struct mcpx_slice bearer;
@@ -137,7 +138,7 @@ static const char *token_detail(const struct api_call *call)
                : "tokens in the query are not accepted here; use Authorization or a ticket";
 }
 
-/* A sentence for who is not let in; NULL = the error's own text. */
+/* Returns the detail for a refused caller; NULL = the error's own text. */
 static const char *refusal_detail(const struct api_call *call, enum mcpx_err err)
 {
     static const struct {
@@ -198,7 +199,7 @@ struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
     return NULL;
 }
 
-/* ---- who comes in ---- */
+/* ---- admission ---- */
 
 enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
                                  const struct admission *admission, struct mcpx_now now)

@@ -1,8 +1,7 @@
 /*
- * http_api.c - finds the route of a request, checks the access that it needs, and calls one
- * handler. The routes are one table: method, path, what it answers, handler, access, parameters. A
- * chain of string comparisons was refused, because 404, 405 with Allow, OPTIONS, HEAD and the
- * OpenAPI document all follow from a table.
+ * http_api.c - finds the route of a request, checks access, and calls one handler. The routes are
+ * one table: method, path, answer, handler, access, parameters. 404, 405 with Allow, OPTIONS, HEAD
+ * and the OpenAPI document follow from it. Rejected: a chain of string comparisons.
  */
 #include "router/api/api.h"
 
@@ -12,28 +11,28 @@
 #include "router/http/http_reply.h"
 #include <mcpx/json.h>
 
-/* What a route asks of its caller: nothing, a good token, or one that is good for the topic. */
+/* A route requires nothing, a valid token, or a token valid for the topic. */
 enum access { ACCESS_OPEN, ACCESS_TOKEN, ACCESS_TOPIC };
 
 struct route {
     enum http_method method;
-    /* Literal text, with at most one "{...}" that stands for one or more bytes. */
+    /* Literal text, with at most one "{...}" for one or more bytes. */
     const char *path;
-    const char *says; /* what it answers, as docs/http-api.md says it */
+    const char *says; /* its answer, as in docs/http-api.md */
     api_handler *handle;
-    enum access access; /* see above; ACCESS_TOPIC means that "{...}" is a topic's name */
-    /* A kind that a grant of the caller has to cover (api_may); NULL = none. */
+    enum access access; /* for ACCESS_TOPIC, "{...}" is a topic's name */
+    /* A kind to be covered by a grant of the caller (api_may); NULL = none. */
     const char *needs;
     /* Rows of its parameters, the last one without a name; NULL = it has none. */
     const struct http_param *query;
-    /* Likewise of the members of its body; NULL = no body is looked at. */
+    /* Likewise of the members of its body; NULL = the body is not read. */
     const struct http_param *body;
-    bool in_topic;    /* its handler asks for `needs`, in the topic that the request names */
+    bool in_topic;    /* its handler checks `needs`, in the topic of the request */
     bool dev;         /* exists in dev mode only */
     const char *type; /* media type of the answer; NULL = application/json */
 };
 
-/* It takes its time: whoever has the connection answers when it is done. */
+/* A reload takes time: the owner of the connection answers when it is done. */
 static void api_reload(const struct api_call *call, struct http_reply *reply)
 {
     reply->err = MCPX_EOPENING;
@@ -63,11 +62,11 @@ static const struct http_param page[] = {{NUMBER("limit", 1, 1000)}, {TEXT("afte
 static const struct http_param history[] = {
     {NUMBER("limit", 1, 1000)}, {ENVELOPE_ID("before")}, {ENVELOPE_ID("after")}, {END}};
 static const struct http_param dry_run[] = {{NUMBER("dry_run", 0, 1)}, {END}};
-/* Nobody is kept out for longer than a year without the configuration. */
+/* A ban lasts a year at most; the configuration can exclude for longer. */
 static const struct http_param kick[] = {
     {TOPIC_IF_ANY}, {NUMBER("for", 0, 31536000)}, {NUMBER("dry_run", 0, 1)}, {END}};
 
-/* An epoch of ours is shorter; another router's may be longer, and names no topic here. */
+/* Our epochs are shorter. Another router's may be longer, and is unknown here. */
 static const struct http_param joining[] = {
     {TOPIC},
     {TEXT("routing")},
@@ -145,7 +144,7 @@ static const struct route routes[] = {
 
 /* ---- the table as a document ---- */
 
-/* What a parameter, or a member of a body, has to be. */
+/* Writes type and bounds of a parameter or of a body's member. */
 static void write_schema(const char *name, const struct http_param *param,
                          struct mcpx_text *out)
 {
@@ -220,11 +219,11 @@ static void write_call(const struct route *route, struct mcpx_text *out)
               route->says, route->type ? route->type : "application/json");
 }
 
-/* OpenAPI has no words for a WebSocket. */
+/* OpenAPI cannot describe a WebSocket. */
 void api_openapi(const struct api_call *call, struct http_reply *reply)
 {
     struct mcpx_text *out = &reply->body;
-    const char *path = ""; /* whose calls are written: rows of one path stand together */
+    const char *path = ""; /* path of the calls being written: its rows are adjacent */
 
     mx_format(out,
               "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"mcpx-router\",\"version\":%q},"
@@ -244,11 +243,11 @@ void api_openapi(const struct api_call *call, struct http_reply *reply)
     mcpx_text_puts(out, "}}}");
 }
 
-/* ---- which one ---- */
+/* ---- the route of a request ---- */
 
 /*
- * Does the path fit? `name` is then what stands for "{...}", still encoded. A name may hold
- * slashes as they are where literal text follows it, so that nothing is ambiguous.
+ * True when the path fits. `name` is then its part for "{...}", still encoded. A name may hold
+ * plain slashes if literal text follows it: then it is not ambiguous.
  */
 static bool route_fits(const struct route *route, struct mcpx_slice path,
                        struct mcpx_slice *name)
@@ -267,7 +266,7 @@ static bool route_fits(const struct route *route, struct mcpx_slice path,
     return tail.len > 0 || !memchr(name->text, '/', name->len);
 }
 
-/* The bit of a method, 0 for others. HEAD finds the route of GET: RFC 9110 section 9.3.2. */
+/* Returns a method's bit; 0 for others. HEAD finds the route of GET: RFC 9110 section 9.3.2. */
 static unsigned method_of(struct mcpx_slice method)
 {
     if (mcpx_slice_equal(method, MCPX_SLICE("HEAD")) ||
@@ -281,7 +280,7 @@ static unsigned method_of(struct mcpx_slice method)
 }
 
 /*
- * The route of a request, or NULL with a problem or the answer to OPTIONS. `name` is filled
+ * Returns the route of a request, or NULL with a problem or the answer to OPTIONS. `name` is filled
  * when the route has one.
  */
 static const struct route *find_route(const struct http_api *api,
@@ -348,7 +347,7 @@ static bool check_access(enum access access, struct api_call *call, struct http_
     return !err || api_refuse(call, err, reply);
 }
 
-/* Protocol: section 8. Its address has paid already, and has it back. */
+/* Protocol: section 8. Charges the participant. Its address was charged before, and is refunded. */
 static bool check_rate(const struct api_call *call, struct http_reply *reply)
 {
     const struct http_request *request = call->request;
@@ -369,8 +368,7 @@ static bool check_rate(const struct api_call *call, struct http_reply *reply)
     return wait_ms == 0;
 }
 
-/* An Origin that is not plain visible ASCII is nobody's, whatever the patterns say: it is written
- * back into a header. */
+/* True for a permitted Origin. Only visible ASCII can be: the answer's header repeats it. */
 static bool is_allowed(const struct config *config, struct mcpx_slice origin)
 {
     return !origin.text ||
@@ -383,14 +381,14 @@ static bool is_foreign(const struct http_request *request, const struct http_rep
     return request->origin.text && !reply->origin.text;
 }
 
-/* ---- answered ---- */
+/* ---- the answer ---- */
 
 static uint64_t work_ns(const struct http_api *api)
 {
     return api->work_ns ? api->work_ns() : 0;
 }
 
-/* May the caller have this, and is all there that the handler needs? */
+/* Checks access and rate, and reads all input of the handler. */
 static bool prepare_call(const struct route *route, struct api_call *call,
                          struct mcpx_slice name, struct mcpx_slice query,
                          struct http_reply *reply)
@@ -403,7 +401,7 @@ static bool prepare_call(const struct route *route, struct api_call *call,
            api_read_body(call, route->body, reply);
 }
 
-/* Likewise of who asks for a WebSocket: the topic stands in the query. */
+/* The same for a WebSocket: its topic is in the query. */
 static bool prepare_join(struct api_call *call, struct mcpx_slice query,
                          struct http_reply *reply)
 {

@@ -20,12 +20,12 @@
 /** Largest request body accepted, in bytes. */
 enum { HTTP_BODY_MAX = 65536 };
 
-/** What is known of who asks, and is found out while the request is answered. */
+/** Facts about the caller, found while the request is answered. */
 struct http_caller {
     struct jwt_signature signature; /* of its token */
     /* The charge to its address for a check beyond the rate; 0 = none. */
     uint64_t looks;
-    bool is_good; /* it has shown a good credential and may ask */
+    bool is_good; /* its credential is valid and its rate permits the request */
 };
 
 /** A request as it came in. All slices are borrowed for the call. */
@@ -35,114 +35,113 @@ struct http_request {
     /* Value of the Authorization header; absent when there was none. */
     struct mcpx_slice authorization;
     struct mcpx_slice origin; /* value of the Origin header, likewise */
-    /* Whom its certificate stands for (struct credentials); `shown` are the names in it. */
+    /* The participant of its certificate (struct credentials); `shown`: the names in it. */
     struct mcpx_slice named;
     struct mcpx_slice shown;
     struct mcpx_slice body; /* empty when there was none */
-    /* It asks for a WebSocket, by GET: filled with how somebody comes in; NULL = it does
-     * not. */
+    /* Of a request for a WebSocket, by GET: filled with its admission; NULL = another request. */
     struct admission *join;
-    struct address from;        /* where it comes from */
-    bool again;                 /* it has been asked and waited: it is not charged again */
+    struct address from;        /* client address */
+    bool again;                 /* it has waited after a first call: it is not charged again */
     struct http_caller *caller; /* NULL = signatures are verified at once */
 };
 
-/** What the metrics say of TLS. */
+/** TLS figures for the metrics. */
 struct tls_figures {
     int64_t until_s; /* when the certificate in force ends, in seconds since 1970 */
-    bool stale;      /* the files on disk could not be used when they were read last */
-    /* When all lists of the first authority of clients have ended; 0 = never. */
+    bool stale;      /* the last reading found unusable files */
+    /* When some CA of clients first has no unexpired CRL; 0 = never. */
     int64_t crl_until_s;
     uint64_t handshakes; /* that succeeded */
-    uint64_t failed;     /* handshakes and connections that TLS has ended */
+    uint64_t failed;     /* handshakes and connections ended by an error of TLS */
 };
 
-/** Age at which a figure is not known any more: the disk does not answer. */
+/** Age at which a figure is not used any more: the disk does not answer. */
 enum { DISK_KNOWN_MS = 60000 };
 
 /**
- * Bytes that somebody without privileges may still write to the disk of the database and to that of
- * the audit; -1 = not known.
+ * Free bytes for an unprivileged user, on the disks of the database and of the audit; -1 = not
+ * known.
  */
 struct disk_figures {
     int64_t store, audit;
     int64_t asked_ms; /* mono_ms when the disks were asked */
 };
 
-/** Where a connection comes from, and since when it is there: wall clock. */
+/** The client address of a connection, and the time when it joined: wall clock. */
 struct connection_origin {
     struct address from;
     int64_t since_ms;
 };
 
-/** Whom to remove from which topics; `identity` is borrowed. */
+/** A participant to be removed from topics; `identity` is borrowed. */
 struct removal {
     struct mcpx_slice identity;
     bool (*reaches)(void *reach, struct mcpx_slice topic);
     void *reach;
 };
 
-/** What became of reloads of the configuration. */
+/** Results of reloads of the configuration. */
 struct reload_report {
-    /* `err`, `text`: of the last one: MCPX_OK and a JSON object; or why not, and lines with
-     * faults. */
+    /* `err`, `text`: of the last one: MCPX_OK and a JSON object; or an error, and its lines. */
     enum mcpx_err err;
     struct mcpx_text text;
-    int64_t since_ms;       /* mono_ms since when the configuration is in force */
-    uint64_t done, refused; /* how many came into force; how many did not */
+    int64_t since_ms;       /* mono_ms since when the configuration is active */
+    uint64_t done, refused; /* successful ones; failed ones */
 };
 
-/** What the answers are made from; all borrowed. */
+/** The sources of all answers; borrowed. */
 struct http_api {
     struct hub *hub;
     const struct config *config;
     struct tickets *tickets;
     struct changes *changes;
-    struct rate_limits *rates; /* charges those who ask; NULL = nobody is charged */
+    struct rate_limits *rates; /* charges callers; NULL = does not */
     struct mcpx_now started;
     uint64_t log_lost; /* lines (log.h) */
-    /* For the metrics, as `turns` of the loop; NULL = they say nothing of it. */
+    /* For the metrics, as `turns` of the loop; NULL = not in them. */
     struct process *process;
-    const struct tls_figures *tls; /* NULL = no address has it */
+    const struct tls_figures *tls; /* NULL = no listener has it */
     const struct mx_histogram *turns;
-    const struct store *store;        /* what keeps messages; NULL = nothing does */
-    const struct disk_figures *disks; /* that it writes on; NULL = not known */
-    const char *store_why;            /* why it takes none now, or NULL */
+    const struct store *store;        /* store and audit; NULL = none */
+    const struct disk_figures *disks; /* of `store`; NULL = not known */
+    const char *store_why;            /* why it accepts nothing now, or NULL */
     struct reload_report reloads;
     bool going; /* the router stops */
     /* The processor time of this thread; NULL = answers cost no more than a request. */
     uint64_t (*work_ns)(void);
-    /* Is told what an administrator has done. */
+    /* Receives each act of an administrator. */
     void (*tell)(void *context, const struct audit_note *note, struct mcpx_now now);
-    /* Asks who gave `owner` to hub_admit. */
+    /* Finds the origin of a connection: `owner` was given to hub_admit. */
     void (*locate)(const void *owner, struct connection_origin *out);
-    /* Ends those who wait to come in, and says how many. */
+    /* Refuses the pending connections of a removal; returns how many. */
     size_t (*turn_away)(void *context, const struct removal *removal);
     void *context; /* for `tell` and `turn_away`; all three functions may be NULL */
 };
 
-/** Where rights come from, for change_plans.h. */
+/** Returns the sources of grants, for change_plans.h. */
 static inline struct realm api_realm(const struct http_api *api)
 {
     return (struct realm){api->hub, api->config->tokens, api->changes};
 }
 
 /**
- * Who asks with a good token is charged for it (rate_limits.h): one request, and one more for each
- * HTTP_WORK_NS of processor time that the answer has taken.
+ * A caller with a valid token is charged (rate_limits.h): one request, and another for each
+ * HTTP_WORK_NS of processor time of the answer.
  */
 enum { HTTP_WORK_NS = 250000 };
 
 /**
  * Fills the answer, for http_reply_write. It borrows from the request until it is written.
  *
- * Who asks for a WebSocket and may come in as reply->grant has MCPX_OK, or MCPX_EOPENING while the
- * topic is opened; `join` then borrows from reply->scratch. A ticket is spent by the attempt.
+ * A permitted request for a WebSocket has MCPX_OK, or MCPX_EOPENING while its topic is opened. Then
+ * reply->grant is the participant's, and `join` borrows from reply->scratch. The attempt uses up a
+ * ticket.
  *
- * Any other answer with MCPX_EOPENING is none: the request is to be asked again once the topic,
- * whose name is the reply's `detail`, has been opened (hub_open) for the reply's `grant`; or, where
- * the caller's signature is wanted, once that was verified. With `reload`, it is to be answered
- * when the configuration was read again; its `detail` says who asks for that.
+ * Any other reply with MCPX_EOPENING is not an answer yet. Call again after the topic in `detail`
+ * is open (hub_open) for the reply's `grant`; or after the caller's signature, if requested, is
+ * verified. With `reload`, answer when the configuration has been read again; `detail` then has the
+ * caller.
  *
  * reply   zero-initialised; to be freed with http_reply_fini
  */
