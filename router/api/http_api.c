@@ -329,7 +329,7 @@ static bool read_name(const struct route *route, struct mcpx_slice raw, struct a
     return route->access != ACCESS_TOPIC || api_is_topic(call->name, reply);
 }
 
-/* ---- who asks ---- */
+/* ---- the caller ---- */
 
 static bool check_access(enum access access, struct api_call *call, struct http_reply *reply)
 {

@@ -28,7 +28,7 @@ struct http_caller {
     bool is_good; /* its credential is valid and its rate permits the request */
 };
 
-/** A request as it came in. All slices are borrowed for the call. */
+/** A request as received. All slices are borrowed for the call. */
 struct http_request {
     struct mcpx_slice method; /* "GET", "HEAD", "POST", ... */
     struct mcpx_slice target; /* raw request target: path and query, still percent-encoded */
@@ -48,7 +48,7 @@ struct http_request {
 
 /** TLS figures for the metrics. */
 struct tls_figures {
-    int64_t until_s; /* when the certificate in force ends, in seconds since 1970 */
+    int64_t until_s; /* when the active certificate ends, in seconds since 1970 */
     bool stale;      /* the last reading found unusable files */
     /* When some CA of clients first has no unexpired CRL; 0 = never. */
     int64_t crl_until_s;

@@ -168,7 +168,7 @@ struct edge {
      * (grant_recheck.c). */
     struct reload *reload;
     uint64_t generation;
-    uint64_t remind_before; /* connections checked before it are told the limits again */
+    uint64_t remind_before; /* connections checked before it receive the limits again */
     bool reads_paused; /* members are not read, because the hub cannot take their messages */
     uv_prepare_t round;
     uv_idle_t busy;

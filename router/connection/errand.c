@@ -100,7 +100,7 @@ void errand_go_on(struct edge *edge, struct errand *errand)
 enum { TRIES_PER_MINUTE = 60000 };
 
 /*
- * of           the connection's place of the signature, which is kept here meanwhile
+ * of           where the connection expects the signature back
  * connection   NULL when the connection waits no longer
  * turn         the order: the smallest is next
  */

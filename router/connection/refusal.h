@@ -1,6 +1,6 @@
 /*
- * refusal.h - answers over HTTP, and the lines of log and audit about a refusal. These lines say
- * more than the refused participant is told, and never contain a token.
+ * refusal.h - answers over HTTP, and the lines of log and audit about a refusal. These lines have
+ * more facts than the answer to the participant, but never a token.
  */
 #ifndef EDGE_REFUSAL_H
 #define EDGE_REFUSAL_H

@@ -6,7 +6,7 @@
  * when the file is read, before its clients are refused.
  *
  * Rejected: OpenSSL's own check of CRLs; it hashes a CRL of 100,000 entries in each handshake,
- * before it verifies signatures. Rejected: CRLs for some of a CA's certificates only, as told by a
+ * before it verifies signatures. Rejected: CRLs for only some certificates of a CA, marked by a
  * critical extension.
  */
 #include "router/connection/tls_files.h"
@@ -144,7 +144,7 @@ static void note_times(struct revocation *revocation, const struct crl *first)
         revocation->until_s = until_s;
 }
 
-/* ---- whose list it is ---- */
+/* ---- the signer of a list ---- */
 
 /* A CA with a new key keeps its name but numbers its certificates anew, so the key counts, too. */
 static bool names(const X509_CRL *list, const X509 *authority)
@@ -242,7 +242,7 @@ enum mcpx_err revocation_read(const char *path, const SSL_CTX *context,
     return check_all_listed(out, SSL_CTX_get_cert_store(context), errors);
 }
 
-/* ---- who is revoked ---- */
+/* ---- revoked certificates ---- */
 
 static bool has_ended(const struct crl *crl, int64_t wall_s)
 {
