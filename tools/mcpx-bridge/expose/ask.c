@@ -1,16 +1,16 @@
 /*
- * ask.c - servers may ask the client: for input, for a completion of its model, for its
- * roots. Only what the client said it can, and only from a server that works for it just now:
- * otherwise anybody in the topic could put questions before its user.
+ * ask.c - requests of servers to the client: for input, a completion of its model, or its roots.
+ * The client must have stated the capability, and the server must be working on a call of the
+ * client: otherwise any participant could put questions to the user.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
-/* Questions before the client at one time. */
+/* Most questions of servers that the client has open. */
 enum { ASKS_MAX = 256 };
 
 /*
- * Answers that the bridge gives itself, to one participant and to all: they must not use up what
- * the router lets the client send.
+ * Rate limits of the bridge's own answers, to one participant and to all. They leave most of the
+ * router's rate limit to the client's messages.
  */
 static const struct mx_rate rate_of_one = {60, 10}, rate_of_all = {600, 60};
 
@@ -43,7 +43,7 @@ void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum 
                          mcpx_strerror(err));
         return;
     }
-    /* The server is told why the client's answer does not come. */
+    /* The server learns why the client's answer is missing. */
     bridge_add_too_big(&message, &data, "the client's answer", payload.len,
                        x->view.message_max(x->view.user));
     bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
@@ -72,7 +72,7 @@ static bool client_can(const struct expose *x, struct mcpx_slice method)
     return false;
 }
 
-/* On another call than that one; NULL = on any. */
+/* True when the participant works on a call of the client other than `but`; NULL: on any. */
 static bool works_for_client(const struct expose *x, struct mcpx_slice participant,
                              const struct bridge_call *but)
 {
@@ -100,7 +100,7 @@ static void pass_on(struct expose *x, const struct mcpx_event *event)
     expose_tell(x, line);
 }
 
-/* Why it is not put before the client; NULL when it is. */
+/* The reason why a request may not reach the client; NULL: it may. */
 static const char *find_obstacle(const struct expose *x, const struct mcpx_event *event,
                                  int *code)
 {
@@ -116,7 +116,7 @@ static const char *find_obstacle(const struct expose *x, const struct mcpx_event
     return x->view.is_behind(x->view.user) ? "the client reads nothing at present" : NULL;
 }
 
-/* False, and the request is not answered, when the participant has had as much as it may. */
+/* False, and the request is dropped, when a rate limit of the bridge's answers is reached. */
 static bool may_answer(struct expose *x, const struct mcpx_event *event)
 {
     struct mcpx_slice from = mcpx_identity_of(event->envelope->from);

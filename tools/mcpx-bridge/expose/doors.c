@@ -1,11 +1,11 @@
 /*
- * doors.c - where a call of a tool meets the terms of its client, before it is sent and when it is
- * answered; and the end of any call. What terms say is decided in lib/contract. A call is judged
- * before it is sent or proposed: nobody is asked to approve what could not run.
+ * doors.c - admission and completion of tool calls under the client's contract settings, and the
+ * end of any call. lib/contract decides. A call is admitted before it is sent or proposed, so
+ * participants never approve a call that could not run.
  *
- * A server's answer on its way to the client keeps its bytes, but for its id, for ids of tasks that
- * another server has too, and for what terms make of it. Whoever ends a call for the client ends
- * what hangs on it: the questions of its server, and the resource that it was to watch.
+ * A server's answer keeps its bytes on its way to the client. Exceptions: its id, task ids that
+ * another server has too, and changes by contract settings. The end of a call ends the questions of
+ * a server without other calls. A failed subscription ends the watch of its resource.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- the tools of a server ---- */
 
-/* Said once of each server: its list is read anew whenever it changes. */
+/* Logs doubts about a server's tools, once: its list is read again after each change. */
 static void tell_doubts(struct expose *x, struct expose_items *shelf, struct mcpx_tools *tools)
 {
     mx_scoped_text doubts = {0};
@@ -39,14 +39,14 @@ static struct mcpx_tools *read_tools(struct expose *x, struct expose_items *shel
     return tools;
 }
 
-/* A list that was never whole says nothing of what its server has. */
+/* False until the first reading of the list is over: the server's tools are unknown. */
 static bool is_known(const struct expose_items *shelf)
 {
     return shelf->items.len ||
            (shelf->seat->state == EXPOSE_PARTICIPANT_LISTED && !shelf->is_open);
 }
 
-/* Absent means two things: without route, that nobody has the tool, unless nobody can be asked. */
+/* The tools of a route's server; without route, none. NULL: out of reach, or list not known. */
 static struct mcpx_tools *find_tools(struct expose *x, const struct expose_route *route)
 {
     struct expose_items *shelf = route ? &route->seat->shelves[EXPOSE_TOOLS] : &x->no_tools;
@@ -68,9 +68,9 @@ bool expose_terms_know(struct expose *x, const struct expose_route *route)
     return false;
 }
 
-/* ---- the first door ---- */
+/* ---- admission ---- */
 
-/** A client's call of a tool, for the question whether the tool may be called. */
+/** A client's call, to check that an alias gives no more grants than its tool. */
 struct asker {
     struct expose *x;
     const struct expose_route *route;
@@ -143,7 +143,7 @@ bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_to
     return true;
 }
 
-/* What has no id is a notification, and calls nothing. */
+/* A message without id is a notification and calls no tool. */
 static bool is_meant_as_call(struct mcpx_slice message)
 {
     bool has_id = false, has_method = false;
@@ -168,7 +168,7 @@ void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
 
 /* ---- an answer ---- */
 
-/* A task's own answers name it, and so does the answer that begins it. */
+/* The place of a task's id in an answer about the task, or in one that begins it. */
 static unsigned ids_of(const struct bridge_call *call)
 {
     struct mcpx_slice method = call->method;
@@ -179,7 +179,7 @@ static unsigned ids_of(const struct bridge_call *call)
     return mcpx_json_get(call->params, "task").text ? EXPOSE_ID_IN_TASK : 0;
 }
 
-/* A client that ignores letter case would take another id for the task's, one of another server. */
+/* True when a client that ignores letter case could read another id, even another server's. */
 static bool names_two_tasks(struct mcpx_slice result, unsigned where)
 {
     struct mcpx_slice task =

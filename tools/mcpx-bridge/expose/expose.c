@@ -1,6 +1,6 @@
 /*
- * expose.c - the server as its owner sees it: lines, events and time go in, and each is handed to
- * the part that knows what to do. All state hangs on one struct; nothing here waits or asks.
+ * expose.c - the entry points of the server: lines, events and time, each passed to the part that
+ * handles it. One struct holds all state; no function waits.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- made and freed ---- */
 
-/* A person may have allowed the former name in the client. */
+/* Logs a new name: the user may have allowed the former one in the client. */
 static void renamed(void *user, struct mcpx_slice former, struct mcpx_slice shown)
 {
     enum { RENAMED_MAX = 64 };
@@ -70,7 +70,7 @@ void expose_free(struct expose *x)
 
 /* ---- the client ---- */
 
-/* Lines wait together: as soon as the first need not wait, or may not, all are tried again. */
+/* Serves all waiting lines once the lists are settled, the first is due, or we are refused. */
 static void release(struct expose *x)
 {
     struct bridge_call *held = x->held.first;
@@ -107,7 +107,7 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning)
 
 /* ---- the topic ---- */
 
-/* Our token, or NULL: the call that this progress is about, if it comes from who runs it. */
+/* The call of a progress notification; NULL unless both token and sender are the call's. */
 static struct bridge_call *call_of_token(const struct expose *x,
                                          const struct mcpx_event *event)
 {
@@ -141,7 +141,7 @@ static void pass_progress(struct expose *x, const struct mcpx_event *event)
     expose_tell_notice(x, "notifications/progress", params);
 }
 
-/* Word of a task or a question is heard from who has it, and from nobody else. */
+/* True for log messages, and for notifications about a task or question from its owner. */
 static bool is_passed(const struct expose *x, const struct mcpx_event *event)
 {
     struct mcpx_slice method = event->rpc->method, params = event->rpc->params;
@@ -155,7 +155,7 @@ static bool is_passed(const struct expose *x, const struct mcpx_event *event)
     return mcpx_slice_equal(method, MCPX_SLICE("notifications/message"));
 }
 
-/* As it is, but for ids. */
+/* Passes a notification on; only its ids change. */
 static void pass_same(struct expose *x, struct mcpx_slice participant,
                       const struct mcpx_rpc *rpc)
 {
@@ -170,7 +170,7 @@ static void pass_same(struct expose *x, struct mcpx_slice participant,
     expose_tell(x, out);
 }
 
-/* The list that the notification is about; EXPOSE_LIST_COUNT when it is about none. */
+/* The list for this list_changed notification; EXPOSE_LIST_COUNT for any other method. */
 static enum expose_list changed_list(struct mcpx_slice method)
 {
     size_t list = 0;
@@ -181,7 +181,7 @@ static enum expose_list changed_list(struct mcpx_slice method)
     return (enum expose_list)list;
 }
 
-/* Only servers of the topic are heard, as if they were ours alone. */
+/* Handles notifications of participants in the catalogue; all others are ignored. */
 static void pass_notification(struct expose *x, const struct mcpx_event *event)
 {
     struct mcpx_slice method = event->rpc->method, from = event->envelope->from;
@@ -211,14 +211,14 @@ static void joined(struct expose *x, const struct mcpx_event *event)
         expose_note(x, "the topic is within reach again");
     x->is_away = x->is_refused = false;
     x->joined = x->was_joined = true;
-    /* Calls that waited for the topic now wait for its servers. */
+    /* Lines that waited for the topic now wait for its servers. */
     for (struct bridge_call *held = x->held.first; held; held = held->next)
         if (held->due_ms > x->now.mono_ms + EXPOSE_HOLD_MS)
             held->due_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
     expose_probe_rejoined(x, again);
 }
 
-/* A router that is there and has said no; but for a token there may be another one soon. */
+/* True when the router refused us, except for a token (401): a new one may come soon. */
 static bool is_refusal(int code)
 {
     return code >= 400 && code < 600 && code != 401;
@@ -266,7 +266,7 @@ static void grants(struct expose *x, const struct mcpx_event *event)
     expose_touch(x);
 }
 
-/* The session no longer waits for its answer. */
+/* The session has stopped waiting for the answer. */
 static void expired(struct expose *x, struct bridge_call *call, const struct mcpx_event *event)
 {
     (void)event;
@@ -344,7 +344,7 @@ int64_t expose_deadline(const struct expose *x)
     return x->held.first && x->held.first->due_ms < due ? x->held.first->due_ms : due;
 }
 
-/* Ends lines that wait: their senders are told the sentence, or nothing when it is absent. */
+/* Drops waiting lines. The client gets an error with the sentence; absent: no answer. */
 static void drop_held(struct expose *x, struct mcpx_slice sentence)
 {
     for (struct bridge_call *held; (held = x->held.first);) {

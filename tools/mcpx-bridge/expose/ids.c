@@ -1,11 +1,11 @@
 /*
- * ids.c - ids that servers hand out and clients hand back: of tasks, and of questions that are
- * answered elsewhere. Two servers may both begin at "1", so they go through a table like names do,
- * one that forgets its oldest, and are exchanged wherever a message holds them, in both directions.
+ * ids.c - ids of tasks, and of questions answered elsewhere. Servers give them out and clients send
+ * them back; two servers may both begin at "1". So a table like that of names translates the ids in
+ * messages, in both directions. It forgets its oldest ids.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
-/* Whose ids they are, and whether the text goes back to that participant. */
+/* The owner of the ids. `back`: the message goes to that participant. */
 struct translation {
     struct expose *x;
     struct mcpx_slice participant;
@@ -37,7 +37,7 @@ static bool translate_id(const struct translation *t, enum expose_space space,
 
 /* ---- a message ---- */
 
-/* Where a message may hold an id: the members on the way to it. `where` 0 = in any message. */
+/* A place of an id in messages: the path of members to it. `where` 0: in any message. */
 struct place {
     unsigned where;
     enum expose_space space;
@@ -51,7 +51,7 @@ static const struct place places[] = {
     {EXPOSE_ID_OF_ELICITATION, EXPOSE_ELICITATION_ID, {"elicitationId"}},
 };
 
-/* The value with another id at this place, so many members down; false when it stays as it is. */
+/* Appends the value with the id `down` members into the place translated. False: unchanged. */
 static bool translate_place(const struct translation *t, const struct place *place,
                             size_t down, struct mcpx_slice value, struct mcpx_text *out)
 {
@@ -96,7 +96,7 @@ struct mcpx_slice expose_ids_restore(struct expose *x, struct mcpx_slice partici
     return translate(&(struct translation){x, participant, true}, object, 0, scratch);
 }
 
-/* ---- who handed out what ---- */
+/* ---- owners of ids ---- */
 
 void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
                      struct mcpx_slice raw)
@@ -119,7 +119,7 @@ void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
     if (mcpx_json_get(call->params, "task").text)
         expose_ids_note(x, participant, EXPOSE_TASK_ID,
                         mcpx_json_get(mcpx_json_get(rpc->result, "task"), "taskId"));
-    /* "Visit these addresses first": the questions are named there. */
+    /* The error "visit these addresses first": its data names the questions. */
     if (!mcpx_slice_equal(mcpx_json_get(rpc->error, "code"), MCPX_SLICE("-32042")))
         return;
     MCPX_JSON_EACH(walk, mcpx_json_get(data, "elicitations"))

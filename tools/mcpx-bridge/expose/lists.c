@@ -1,11 +1,11 @@
 /*
- * lists.c - the lists of all servers as the client sees them: byte for byte what servers sent, but
- * for names, and for what terms show otherwise. Left out are entries without a name or with two,
- * and those that the client may not use.
+ * lists.c - the lists of all servers as the client sees them: the servers' bytes, except for names
+ * and changes by contract settings. Entries without a name or with two are left out, as are entries
+ * that the client may not use.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
-/* Whether the client may use the thing, directly or by a proposal. */
+/* True when --only covers the thing and the client may use it, directly or by a proposal. */
 static bool is_shown(struct expose *x, enum expose_list list, const struct expose_item *thing)
 {
     return expose_only_covers(
@@ -15,7 +15,7 @@ static bool is_shown(struct expose *x, enum expose_list list, const struct expos
                EXPOSE_REFUSED;
 }
 
-/* A tool as its terms show it, under the name it is shown by. */
+/* Appends a tool as contract settings show it, under its shown name. */
 static void write_tool(struct mcpx_slice item, const struct mcpx_terms *terms,
                        struct mcpx_slice own, struct mcpx_slice shown, struct mcpx_text *out)
 {
@@ -25,7 +25,7 @@ static void write_tool(struct mcpx_slice item, const struct mcpx_terms *terms,
     mcpx_terms_tool_add(out, terms, own, mcpx_text_view(&named));
 }
 
-/* `all`: those that are not shown as well, for their names. */
+/* Appends the shown items of a list. `all`: hidden items as well, to give them names. */
 static void write_items(struct expose *x, const struct expose_items *shelf, bool all,
                         struct mcpx_text *out)
 {
@@ -59,7 +59,7 @@ static void write_items(struct expose *x, const struct expose_items *shelf, bool
     x->names.pass = 0;
 }
 
-/* What was written is remembered, but for the comma before it. */
+/* Appends the shown items and keeps their hash, without the comma in front. */
 static void write_shelf(struct expose *x, struct expose_items *shelf, struct mcpx_text *out)
 {
     size_t start = out->len;
