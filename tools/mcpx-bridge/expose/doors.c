@@ -70,7 +70,7 @@ bool expose_terms_know(struct expose *x, const struct expose_route *route)
 
 /* ---- admission ---- */
 
-/** A client's call, to check that an alias gives no more grants than its tool. */
+/** A client's call, to check that the grants cover its tool. */
 struct asker {
     struct expose *x;
     const struct expose_route *route;

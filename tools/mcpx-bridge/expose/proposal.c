@@ -1,11 +1,11 @@
 /*
- * proposal.c - what the client may not do itself it proposes, and waits for somebody to act
- * on it. Clients give up after a minute of silence, people need longer to decide: where a progress
- * token allows it, the client is told again and again that its call still waits.
+ * proposal.c - calls that the client may not send itself. They are proposed and wait for approval.
+ * Clients give up after a minute of silence, and people need longer to decide: a client that gave a
+ * progress token gets heartbeats meanwhile.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
-/* tools/call 'write_file' to 'files' */
+/* For people: tools/call 'write_file' to 'files' */
 static struct mcpx_text operation_of(const struct bridge_call *call)
 {
     struct mcpx_slice context = call->context;
@@ -37,7 +37,7 @@ void expose_propose(struct expose *x, struct bridge_call *call)
     call->stage = EXPOSE_PROPOSED;
     bridge_calls_defer(&x->calls, call, expose_in(x, x->config.proposal_ms));
     call->is_again = false;
-    mcpx_text_reset(&call->sent_in); /* that of the request, if it was one */
+    mcpx_text_reset(&call->sent_in); /* that of a refused request */
     expose_send_call(x, call);
 }
 
@@ -49,7 +49,7 @@ void expose_proposed(struct expose *x, struct bridge_call *call)
     expose_send_heartbeat(x, call);
 }
 
-/* To the log, and to a client that takes notifications/message. */
+/* Logs a warning, and sends it to a client that takes notifications/message. */
 static void warn(struct expose *x, struct mcpx_slice sentence)
 {
     expose_note_text(x, "%s", sentence);
@@ -95,7 +95,7 @@ void expose_rejected(struct expose *x, struct bridge_call *call,
         mcpx_text_puts(&sentence, ": ");
         mcpx_json_add_unescaped(&sentence, reason);
     }
-    /* A model can read a result; an error of the protocol is for the program around it. */
+    /* A model reads results; errors of the protocol reach only the program around it. */
     if (is_tool)
         mx_format(&answer, "{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}",
                   &sentence);
@@ -107,7 +107,7 @@ void expose_rejected(struct expose *x, struct bridge_call *call,
     expose_note_made(x, sentence);
 }
 
-/* The smallest pattern that would allow it: an empty set of grants says which. */
+/* Appends the smallest pattern that would allow the kind; an empty set of grants reports it. */
 static void add_would_allow(const struct expose *x, const struct expose_kind *kind,
                             struct mcpx_slice participant, struct mcpx_text *out)
 {

@@ -1,13 +1,13 @@
 /*
  * request.c - a request of the client from its line to its answer. It leaves as request or as
- * proposal, whichever the grants allow, and ends exactly once: with the answer, with an error that
- * says what happened, or in silence because the client took it back.
+ * proposal, as the grants allow. It ends exactly once: with the answer, with an error, or silently
+ * when the client cancelled it.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
 #include "lib/base/digits.h"
 
-/* Why a proposal is withdrawn. */
+/* The reason in a withdrawal. */
 static const char NOBODY_WAITS[] = "the client no longer waits";
 
 /* ---- on its way ---- */
@@ -23,7 +23,7 @@ static void fail_unsent(struct expose *x, struct bridge_call *call, bool was_ask
     expose_give_up(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message));
 }
 
-/* As request when we may, else as proposal when we may, else not at all. */
+/* Sends a call as request or else as proposal, as the grants allow; or refuses it. */
 static void start(struct expose *x, struct bridge_call *call)
 {
     struct expose_item thing = {call->who.id, call->context};
@@ -39,7 +39,7 @@ static void start(struct expose *x, struct bridge_call *call)
     }
 }
 
-/* Appends a name that tells this participant's thing from the rival's. */
+/* Appends a name that distinguishes this participant's thing from the rival's. */
 static void add_distinct(struct expose *x, const struct expose_route *route,
                          struct mcpx_slice participant, struct mcpx_text *out)
 {
@@ -63,7 +63,7 @@ static struct mcpx_text why_ambiguous(struct expose *x, const struct expose_rout
         expose_quoted(route->thing.participant), expose_quoted(route->rival), &first, &second);
 }
 
-/* It is for nobody who is there. */
+/* Answers a request without a destination: an error. */
 static void refuse(struct expose *x, const struct mcpx_rpc *rpc, enum expose_routing routing,
                    const struct expose_route *route)
 {
@@ -89,7 +89,7 @@ static void refuse(struct expose *x, const struct mcpx_rpc *rpc, enum expose_rou
     expose_tell_error_made(x, rpc->id, code, why);
 }
 
-/* `admitted`: by the terms; NULL: there are none for it. */
+/* `admitted`: by contract settings; NULL: they do not apply. */
 static void forward(struct expose *x, const struct expose_request *request,
                     const struct expose_route *route, struct mcpx_call *admitted)
 {
@@ -125,7 +125,7 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
     bool known = routing == EXPOSE_ROUTED;
     struct mcpx_admission admission = {0};
 
-    /* Who judges a call has to know its tool. */
+    /* The check of a tool call needs the listed tool. */
     if (routing != EXPOSE_MALFORMED && request->may_wait && !expose_is_settled(x, -1) &&
         !(known && (!is_judged || expose_terms_know(x, &route))))
         return false;
@@ -200,7 +200,7 @@ void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_sl
         expose_send_withdrawal(x, call->who.id, mcpx_text_view(&call->sent_in), NOBODY_WAITS);
 }
 
-/* The one with that id of the client's. */
+/* The client's call with that id; NULL: none. */
 static struct bridge_call *find_id(const struct bridge_calls *calls, struct mcpx_slice id)
 {
     struct bridge_call *call = calls->first;
@@ -248,7 +248,7 @@ void expose_answered(struct expose *x, struct bridge_call *call,
     }
 }
 
-/* Too many messages: it is sent again when the router says so, else chance would decide. */
+/* True for a refusal by a rate limit: the call is sent again at the time the router names. */
 static bool put_off(struct expose *x, struct bridge_call *call, const struct mcpx_event *event)
 {
     enum { PAUSE_MS = 1000, PAUSE_MAX_MS = 60000 };
@@ -315,7 +315,7 @@ static void resend(struct expose *x, struct bridge_call *call)
     expose_send_call(x, call);
 }
 
-/* The client has a question of this participant before it. */
+/* True while the client has an open question of this participant. */
 static bool is_asked(const struct expose *x, struct mcpx_slice participant)
 {
     const struct bridge_call *ask = x->asks.first;

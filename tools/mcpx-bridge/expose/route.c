@@ -1,8 +1,7 @@
 /*
- * route.c - from the name the client used to the participant that has it, and back to that
- * participant's own name. Names of tools, prompts and tasks are looked up; a URI that no list
- * showed is given to whoever's template or other resources it looks like, because servers hand out
- * URIs in results too.
+ * route.c - finds the owner of the name that a request holds, and the owner's own name. Names of
+ * tools, prompts and tasks are looked up. Servers give out URIs in results, too, so a URI that is
+ * in no list goes to the participant with the most similar template or resources.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
@@ -22,11 +21,11 @@ static bool is_prompt(struct mcpx_slice ref)
     return mcpx_json_equals(mcpx_json_get(ref, "type"), MCPX_SLICE("ref/prompt"));
 }
 
-/* ---- whose resource ---- */
+/* ---- owners of resources ---- */
 
 /*
- * The template with the longest beginning before its first expression wins; `best` is one more than
- * that. Only templates that are shown as they are: the others' URIs say whose they are.
+ * The template with the longest text before its first expression wins; `best` is that length plus
+ * one. Renamed templates do not count: their URIs name the owner.
  */
 static void fit_template(const struct expose *x, const struct expose_item *template,
                          struct mcpx_slice uri, struct expose_route *out, size_t *best)
@@ -66,7 +65,7 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri,
     return best > 0;
 }
 
-/* Bytes both begin with. */
+/* Number of bytes that both begin with. */
 static size_t common_len(struct mcpx_slice a, struct mcpx_slice b)
 {
     size_t len = 0;
@@ -76,7 +75,7 @@ static size_t common_len(struct mcpx_slice a, struct mcpx_slice b)
     return len;
 }
 
-/* The longest beginning that a URI shares with one this participant listed. */
+/* Length of the longest beginning that a URI shares with one listed by the participant. */
 static size_t likeness(const struct expose_participant *seat, struct mcpx_slice uri)
 {
     static const enum expose_list lists[] = {EXPOSE_RESOURCES, EXPOSE_TEMPLATES};
@@ -94,8 +93,8 @@ static size_t likeness(const struct expose_participant *seat, struct mcpx_slice 
     return best;
 }
 
-/* Finds the participant whose resources share the longest beginning with this one: at least its
- * scheme, and more than anybody else's. */
+/* Finds the participant whose resources share the longest beginning with the URI: at least its
+ * scheme, and longer than for any other participant. */
 static bool by_likeness(const struct expose *x, struct mcpx_slice uri, struct expose_item *out)
 {
     const char *colon = memchr(uri.text, ':', uri.len);
@@ -127,7 +126,7 @@ static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
     return false;
 }
 
-/* The only participant that is so. */
+/* Finds the only participant with the property `is_so`. */
 static bool by_being_alone(const struct expose *x,
                            bool (*is_so)(const struct expose_participant *),
                            struct mcpx_slice own, struct expose_item *out)
@@ -155,7 +154,7 @@ static bool is_server(const struct expose_participant *seat)
     return seat->state == EXPOSE_PARTICIPANT_LISTED && seat->hello.len;
 }
 
-/* A name of a list, or one that two have of their own. */
+/* Finds a shown name, or the rivals for a name of their own. */
 static bool find_name(const struct expose *x, enum expose_space space, struct mcpx_slice name,
                       struct expose_route *out)
 {
@@ -178,7 +177,7 @@ static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct expos
            by_likeness(x, uri, &out->thing);
 }
 
-/* ---- whose name ---- */
+/* ---- owners of names ---- */
 
 static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
                        struct mcpx_slice name, struct expose_route *out)
@@ -209,7 +208,7 @@ static struct holder find_holder(const struct mcpx_rpc *rpc)
     return (struct holder){rpc->params, "uri"};
 }
 
-/* The params again, with the participant's own name where the client's stood. */
+/* Appends the params with the participant's own name in place of the client's. */
 static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder,
                          struct mcpx_slice own, struct mcpx_text *out)
 {
@@ -226,10 +225,9 @@ static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder
 }
 
 /*
- * The only server of the topic, when things keep their names, is asked what it does not list as
- * well, so that a client hears its own words about that. Under prefixed names that would give
- * every tool a second name. What --only leaves out is not there; a task is there because its call
- * was.
+ * With plain names, requests for unlisted names go to the topic's only server as well, so that the
+ * client gets the server's own error. With prefixed names, every tool would have a second name.
+ * Names that --only leaves out are not found. Tasks are found always: --only covered their call.
  */
 static bool find(const struct expose *x, const struct mcpx_rpc *rpc, struct expose_route *out)
 {

@@ -1,7 +1,7 @@
 /*
- * send.c - drafts for the topic. A request has its number as JSON-RPC id, and, when the
- * client asked for progress, a token that no other bridge in the topic uses; a proposal has
- * neither, because whoever acts on it is the one to be told.
+ * send.c - drafts for the topic. A request's JSON-RPC id is its number; if the client asked for
+ * progress, the request has a token that no other bridge in the topic uses. A proposal has neither:
+ * the answer and the progress go to its approver.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
@@ -10,12 +10,12 @@
 /* ---- --only ---- */
 
 /*
- * One pattern means a participant or a name, whichever it fits, because a person reads both in a
- * client's list; two options were refused. Whether a participant has such a name is known only when
- * it was asked. Who surely has none is not asked.
+ * One pattern matches participants and names alike, because users read both in a client's list.
+ * Rejected: two options. A participant's names are known only after it is asked; a participant that
+ * cannot have a matching name is not asked.
  */
 
-/* Bytes of an id up to which a name begins with all of it. */
+/* The longest id, in bytes, that shown names hold uncut. */
 enum { ID_WHOLE_MAX = 32 };
 
 bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
@@ -42,7 +42,7 @@ static bool is_plain(struct mcpx_slice id)
     return id.len <= ID_WHOLE_MAX;
 }
 
-/* May a name that begins with the id and "__" fit? Up to a star, the pattern has to be the same. */
+/* True when names with the id and "__" in front may fit: the pattern agrees up to its star. */
 static bool may_name(struct mcpx_slice pattern, struct mcpx_slice id)
 {
     mx_scoped_text begins = mx_formatted("%s__", id);
@@ -53,7 +53,7 @@ static bool may_name(struct mcpx_slice pattern, struct mcpx_slice id)
     return memcmp(pattern.text, begins.text, same) == 0 && pattern.len > same;
 }
 
-/* A URI begins with a scheme, in which there is no "_": anybody's could fit. */
+/* True when URIs may fit, any participant's: a URI begins with a scheme, without "_". */
 static bool may_be_uri(struct mcpx_slice pattern)
 {
     char first = pattern.text[strcspn(pattern.text, "*:_")];
@@ -127,7 +127,7 @@ enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
     return EXPOSE_PROPOSED;
 }
 
-/* The params with another progress token; with an empty one, without any. */
+/* Appends the params with another progress token; empty: without a token. */
 static void add_params(struct mcpx_text *out, struct mcpx_slice params,
                        const struct mcpx_text *token)
 {

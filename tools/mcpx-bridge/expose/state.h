@@ -1,6 +1,6 @@
 /*
- * state.h - what the parts of the server share: all that is remembered of the client and the topic,
- * and what each part does for the others.
+ * state.h - the state of the server, about its client and the topic, and the functions that its
+ * parts offer each other.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_STATE_H
 #define MCPX_BRIDGE_EXPOSE_STATE_H
@@ -30,16 +30,16 @@ static inline bool expose_call_is_probe(const struct bridge_call *call)
     return call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST;
 }
 
-/** REQUESTED, or PROPOSED until somebody acts on it: APPROVED. Or it may be none of these. */
+/** A call's stage. Approval makes PROPOSED APPROVED. REFUSED: no grant covers the call. */
 enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED, EXPOSE_REFUSED };
 
 /**
- * PATIENCE: who does not answer within this time counts as no server. HOLD: the longest time that
- * the client waits for the topic's servers.
+ * PATIENCE: a participant that takes longer to answer is not regarded as a server. HOLD: the
+ * client's longest wait for the topic's servers.
  */
 enum { EXPOSE_PATIENCE_MS = 2000, EXPOSE_HOLD_MS = 3000 };
 
-/** One --only, and whether it fitted anything so far. */
+/** A pattern of --only. `fitted`: it has matched something. */
 struct expose_only {
     struct mcpx_slice pattern; /* with a NUL behind it */
     bool fitted;
@@ -47,14 +47,14 @@ struct expose_only {
 
 /** The client. */
 struct expose_client {
-    bool greeted;     /* it has sent something; until then no server is asked */
-    bool initialized; /* its "initialize" was answered: notifications may be sent */
-    /* The capabilities in it, raw; only requests that they allow reach the client. */
+    bool greeted;     /* its first request came; no server is asked before */
+    bool initialized; /* it sent notifications/initialized: it may get notifications */
+    /* Its capabilities, raw. Only requests that they allow reach the client. */
     struct mcpx_text capabilities;
     struct mcpx_text info;   /* its name and version, raw */
     struct mcpx_text level;  /* the logging level it set, raw params */
     struct mcpx_text listen; /* JSON-RPC id of its subscriptions/listen, raw; empty = none */
-    bool wants[EXPOSE_LIST_COUNT]; /* the lists whose changes it wants there */
+    bool wants[EXPOSE_LIST_COUNT]; /* it subscribed to changes of the list there */
 };
 
 struct expose {
@@ -62,16 +62,16 @@ struct expose {
     struct expose_only *only;
     struct expose_view view;
     struct bridge_output output;
-    struct mcpx_now now; /* of the call under way */
+    struct mcpx_now now; /* of the input at hand */
     bool joined;
-    bool is_away; /* the log says so */
+    bool is_away; /* the topic is out of reach, and that was logged */
     bool was_joined;
-    /* Until when a topic that was never reached is waited for; 0 = nobody waits. */
+    /* mono_ms until which lines wait for a topic that was never reached; 0: no line did. */
     int64_t reach_ms;
-    bool is_refused;       /* not joined so far, and the router has said why */
-    struct mcpx_text away; /* why we are not there */
+    bool is_refused;       /* we never joined, and the router refused us */
+    struct mcpx_text away; /* the reason why we are not in the topic */
     struct expose_names names;
-    size_t renamed_count;    /* names that were others before */
+    size_t renamed_count;    /* names that changed */
     struct expose_names ids; /* of tasks and questions */
     struct expose_catalog catalog;
     struct mx_buckets reading; /* bytes of lists, per participant */
@@ -79,22 +79,22 @@ struct expose {
     struct expose_client client;
     struct bridge_calls held; /* lines of the client that wait for the topic's servers */
     struct bridge_doors doors;
-    struct expose_items no_tools; /* of nobody */
-    struct bridge_calls asks;     /* of servers */
-    /* Answers of ours that nobody here has given, per participant. */
+    struct expose_items no_tools; /* an empty list, for tools without owner */
+    struct bridge_calls asks;     /* questions of servers, open at the client */
+    /* The rates of the bridge's own answers, per participant and in all. */
     struct mx_buckets answered;
     struct mx_bucket answered_all;
-    struct bridge_calls watches; /* resources: `token` is how the client calls them */
+    struct bridge_calls watches; /* resources; `token`: the client's URI of one */
     uint64_t
         told[EXPOSE_LIST_COUNT]; /* hashes of the lists as the client knows them; 0 = none */
-    bool is_warned;              /* that proposals cannot be withdrawn, if they cannot */
+    bool is_warned;              /* a missing grant to withdraw proposals was looked for */
     bool has_baseline;           /* all lists were compared once */
-    size_t untold;               /* notifications since the client was behind */
-    int64_t compared_ms;         /* when changes were looked for last */
-    int64_t changed_ms;          /* when to look for changes; INT64_MAX = none known */
+    size_t untold;               /* notifications left out since the client fell behind */
+    int64_t compared_ms;         /* mono_ms of the last comparison of the lists */
+    int64_t changed_ms;          /* mono_ms of the next one; INT64_MAX = no change known */
 };
 
-/** mono_ms in so many milliseconds; 0 = INT64_MAX, never. */
+/** mono_ms after `ms` more milliseconds; 0 = INT64_MAX, never. */
 static inline int64_t expose_in(const struct expose *x, int64_t ms)
 {
     return ms ? x->now.mono_ms + ms : INT64_MAX;
@@ -104,47 +104,47 @@ static inline int64_t expose_in(const struct expose *x, int64_t ms)
 struct expose_request {
     const struct mcpx_rpc *rpc;
     bool modern;   /* it speaks 2026-07-28 */
-    bool may_wait; /* it may be put off until the servers are known */
+    bool may_wait; /* it may wait until the servers are known */
     bool is_over;  /* it is not served any more */
     int list;      /* the list that it is about; -1 = all, or none */
-    /* What the client sent, where `rpc` was made of it; else absent. */
+    /* The client's own message, when `rpc` was made from it; else absent. */
     struct mcpx_slice payload;
-    /* Why it is no request, although a call was meant; NULL: it is one. */
+    /* The error of a message that was meant as a call but is not a request; NULL: none. */
     const struct mcpx_fault *fault;
 };
 
-/* ---- messages to the client, and words for the log ---- */
+/* ---- messages to the client, and the log ---- */
 
-/** One message: takes it. Line breaks between tokens become spaces. */
+/** Sends the client a message, taken. Line breaks between tokens become spaces. */
 void expose_tell(struct expose *x, struct mcpx_text message);
 
 /**
- * An answer; for a modern client a result gets what 2026-07-28 asks.
+ * Sends an answer. A modern client's result gets the members that 2026-07-28 requires.
  *
- * request   of it: id, method, and whether the client is modern
- * message   whose other members stay as they are; absent: none
+ * request   only its id, method and `modern` are used
+ * message   the server's answer, to keep its other members; absent: none
  */
 void expose_tell_answer(struct expose *x, const struct expose_request *request,
                         struct mcpx_call_answer answer, struct mcpx_slice message);
 
-/** A result of ours: a JSON object, taken. */
+/** Sends a result of the bridge's own: a JSON object, taken. */
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result);
 
-/** An error. The second takes a text that was made for it, the third makes it by mx_format. */
+/** Sends an error. The second takes ownership of its text, the third makes it by mx_format. */
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code, const char *message);
 void expose_tell_error_made(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message);
 #define expose_tell_error_text(x, id, code, ...)                                              \
     expose_tell_error_made((x), (id), (code), mx_formatted(__VA_ARGS__))
 
-/** False for messages that a client can do without, when it hears answers only or is behind. */
+/** False while the client gets no notifications: it gets answers only, or it is behind. */
 bool expose_may_tell(struct expose *x);
 
-/** A notification. Takes `params`: JSON, or empty for none. */
+/** Sends the client a notification. Takes `params`: JSON, or empty for none. */
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text params);
 
-/** One sentence for the log, in the same three ways. */
+/** Logs one sentence, in the same three ways. */
 void expose_note(struct expose *x, const char *sentence);
 void expose_note_made(struct expose *x, struct mcpx_text sentence);
 #define expose_note_text(x, ...) expose_note_made((x), mx_formatted(__VA_ARGS__))
@@ -154,50 +154,50 @@ void expose_note_made(struct expose *x, struct mcpx_text sentence);
 enum { EXPOSE_QUOTED_MAX = 208 };
 struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text);
 
-/** The revisions of MCP that the client is served in: today's, and the newest with "initialize". */
+/** The revisions of MCP for the client: today's, and the newest one with "initialize". */
 #define EXPOSE_MODERN "2026-07-28"
 #define EXPOSE_LEGACY "2025-11-25"
 
-/** Gives name, title and version, a JSON object. */
+/** Makes a JSON object with the bridge's name, title and version. */
 struct mcpx_text expose_self(const struct expose *x);
 
-/* ---- what the client watches, and what servers ask it ---- */
+/* ---- watched resources, and requests of servers to the client ---- */
 
 /**
- * A call goes out or, when `shown` is absent, has failed. One to watch a resource, or not to, is
- * remembered. `shown`: what the client calls that.
+ * Notes a resources/subscribe or unsubscribe that is sent. `shown`: the client's URI; absent: the
+ * call failed, and a subscription is forgotten. Other calls change nothing.
  */
 void expose_watch(struct expose *x, const struct bridge_call *call, struct mcpx_slice shown);
 
-/** Passes notifications/resources/updated on when the client watches that. */
+/** Passes notifications/resources/updated on when the client watches the resource. */
 void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
                           const struct mcpx_rpc *rpc);
 
-/** A participant has come back: tells it what the client watches. */
+/** Subscribes to the watched resources of a participant again. */
 void expose_watch_renew(struct expose *x, struct mcpx_slice participant);
 
 /** Handles subscriptions/listen of 2026-07-28; and ends it, true when `id` names it. */
 bool expose_listen(struct expose *x, const struct expose_request *request);
 bool expose_listen_end(struct expose *x, struct mcpx_slice id);
 
-/** Tells the client that a list changed, in the way that the client chose. */
+/** Tells the client of a changed list, in the form of its revision. */
 void expose_tell_changed(struct expose *x, enum expose_list list);
 
-/** A request for us; and its answer, the RESPOND in that row, could not be given. */
+/** Handles a request for us; and the failure of its answer, the RESPOND in the row. */
 void expose_ask(struct expose *x, const struct mcpx_event *event);
 void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum mcpx_err err);
 
-/** The client answered; or the server takes its request back. */
+/** Handles the client's answer to a question; or a server's cancellation of one. */
 void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc);
 void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
                           struct mcpx_slice params);
 
-/** A call ends. When it is the participant's last, so do its questions. */
+/** A call ends: ends the questions of its participant unless that has another call. */
 void expose_ask_over(struct expose *x, const struct bridge_call *call);
 
 /**
- * Ends what a participant asked, of which the client is told; absent: what anybody did. `reason` is
- * the answer; NULL = none.
+ * Ends a participant's questions and tells the client; absent: all questions, and it is not told.
+ * `reason`: the error for the asker; NULL: no answer.
  */
 void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char *reason);
 
@@ -206,40 +206,40 @@ void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char 
 /** Handles a line. With `may_wait` it may be kept until the servers are known. */
 void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait);
 
-/** Send a request on; the second a call of a tool as an invocation. False: it should wait. */
+/** Sends on a request; the second, a tool call as an invocation. False: it must wait. */
 bool expose_forward(struct expose *x, const struct expose_request *request);
 bool expose_invoke(struct expose *x, const struct expose_request *request);
 
-/** The client takes a request back. */
+/** Handles notifications/cancelled of the client. */
 void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc);
 
-/** Tells the topic that nobody waits for a call any more. `reason`: a raw JSON string or absent. */
+/** Cancels a request, or withdraws a proposal. `reason`: a raw JSON string or absent. */
 void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_slice reason);
 
-/** What came of sending a call's draft. If the call has ended, what was sent is taken back. */
+/** Handles the outcome of sending a draft. Takes the message back if its call has ended. */
 void expose_sent(struct expose *x, const struct mcpx_draft *draft,
                  const struct bridge_outcome *outcome);
 
-/** What came of a call: its answer; or it could not be delivered. */
+/** Handles the answer to a call; or its refusal by the router. */
 void expose_answered(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
 void expose_undelivered(struct expose *x, struct bridge_call *call,
                         const struct mcpx_event *event);
 
-/** Ends calls whose time is over; and when that is due. */
+/** Ends calls that timed out, sends heartbeats and retries; and when that is due. */
 void expose_calls_tick(struct expose *x);
 int64_t expose_calls_deadline(const struct expose *x);
 
 /**
  * The destination of a request. Slices are lent until a name is given or a participant leaves.
  *
- * thing    whose it is, and what it is called there
- * seat     the participant's, when it is ROUTED
- * rival    who else's it could be
- * space    of what has a rival
- * name     what the client calls it
- * own      memory for a name that was taken out of that
- * params   with its own name
+ * thing    the owner, and its own name of the thing
+ * seat     the owner's, when ROUTED
+ * rival    another possible owner, when AMBIGUOUS
+ * space    the name space of a name with a rival
+ * name     the client's name of the thing
+ * own      memory for a URI that was unwrapped from `name`
+ * params   those of the request, with the owner's own name
  */
 struct expose_route {
     struct expose_item thing;
@@ -249,7 +249,7 @@ struct expose_route {
     struct mcpx_text name, own, params;
 };
 
-/** ABSENT: its participant is not there. */
+/** ABSENT: the owner is not in the topic. */
 enum expose_routing {
     EXPOSE_ROUTED,
     EXPOSE_ABSENT,
@@ -258,32 +258,32 @@ enum expose_routing {
     EXPOSE_MALFORMED
 };
 
-/** Finds the participant a request is for. `out` is zero-initialised; for expose_route_fini. */
+/** Finds the destination of a request. `out`: zero-initialised; expose_route_fini frees it. */
 enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,
                                       struct expose_route *out);
 void expose_route_fini(struct expose_route *route);
 
-/** Sends a call as proposal; and it was sent. */
+/** Sends a call as proposal; and handles that it was sent. */
 void expose_propose(struct expose *x, struct bridge_call *call);
 void expose_proposed(struct expose *x, struct bridge_call *call);
 
-/** Somebody acts on it, or rejected it. */
+/** Handles the approval of a proposal; or its rejection. */
 void expose_approved(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
 void expose_rejected(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
 
-/** Tells that a proposal still waits. */
+/** Tells the client by progress that its proposal still waits. */
 void expose_send_heartbeat(struct expose *x, struct bridge_call *call);
 
-/** It may be neither requested nor proposed: ends it, with the grant that is missing. */
+/** Ends a call that no grant covers, with the missing grant in the error. */
 void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow);
 
-/** Ends a call that was answered or is no longer waited for, and the questions about it. */
+/** Ends a call that was answered or cancelled, and the questions about it. */
 void expose_end(struct expose *x, struct bridge_call *call);
 
 /**
- * Ends it with an error, which the client gets when the call is its own.
+ * Ends a call with an error. The client gets it only for a call of its own.
  *
  * more   members of the error's data; NULL: none
  */
@@ -291,51 +291,51 @@ void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cau
                  struct mcpx_slice message, const struct mcpx_text *more);
 
 /**
- * Ends a call of the client with an answer: what `how` says, or what terms make of it.
+ * Ends a call of the client with the answer in `how`; contract settings may change it.
  *
  * how       without its time; `is_error`: the text is that of an error
- * message   the server's own, of which other members stay; absent: none
+ * message   the server's answer, to keep its other members; absent: none
  */
 void expose_finish(struct expose *x, struct bridge_call *call, struct mcpx_call_end *how,
                    struct mcpx_slice message);
 
-/** Somebody else's answer to a call, with the client's id in it. Ends the call. */
+/** Ends a call with the server's answer, under the client's id. */
 void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc);
 
-/** Whether the server of a route has listed its tool, so that a call of it can be judged. */
+/** True when the server of a route has listed the tool, so a call of it can be checked. */
 bool expose_terms_know(struct expose *x, const struct expose_route *route);
 
 /**
- * The first door: before a call is sent or proposed.
+ * Admission: checks a call before it is sent or proposed.
  *
- * route   whose tool it is, and the params for it; NULL: nobody's
- * out     filled when it is passed on: `params`, if any, lent until another call comes or ends
+ * route   the tool's owner, and the params for it; NULL: no participant has the tool
+ * out     filled when it is admitted: `params`, if any, lent until another call comes or ends
  *
- * Returns false when the client was answered instead.
+ * Returns false when the client got a refusal.
  */
 bool expose_terms_admit(struct expose *x, const struct expose_request *request,
                         const struct expose_route *route, struct mcpx_admission *out);
 
 /**
- * Both doors for a line of the client that waited and is not served any more: nothing is sent. A
- * line that is no call of a tool, or is not under terms, is left alone: returns false.
+ * Admission and completion of a waiting line that is no longer served: nothing is sent. Returns
+ * false for a line that is not a tool call, and without contract settings.
  *
- * is_told   the client is answered
+ * is_told   the client gets the refusal
  */
 bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_told);
 
-/** Writes down a line of the client that is no request, if it was meant as a call of a tool. */
+/** Records a line of the client that was meant as a tool call but is not a request. */
 void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
                               const struct mcpx_fault *fault);
 
-/* ---- ids that servers give out, and the ids that the client knows for them. ---- */
+/* ---- ids of servers, and the client's ids for them. ---- */
 
-/** The member in which an object may hold such an id, besides the related task in `_meta`. */
+/** Places of such an id in an object, besides the related task in `_meta`. */
 enum { EXPOSE_ID_OF_TASK = 1, EXPOSE_ID_IN_TASK = 2, EXPOSE_ID_OF_ELICITATION = 4 };
 
 /**
- * An object of this participant with the ids the client knows; and on the way back one of the
- * client's, its related task only. `scratch` is memory for one that does not stay as it is.
+ * An object of this participant with the client's ids; and an object of the client with the
+ * participant's id of the related task. `scratch`: memory for a changed object.
  */
 struct mcpx_slice expose_ids_show(struct expose *x, struct mcpx_slice participant,
                                   struct mcpx_slice object, unsigned where,
@@ -343,38 +343,38 @@ struct mcpx_slice expose_ids_show(struct expose *x, struct mcpx_slice participan
 struct mcpx_slice expose_ids_restore(struct expose *x, struct mcpx_slice participant,
                                      struct mcpx_slice object, struct mcpx_text *scratch);
 
-/** Remember an id that this participant gave out, raw; and those in its answer to a call. */
+/** Remembers a raw id that this participant gave out; and those in its answer to a call. */
 void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
                      struct mcpx_slice raw);
 void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
                             const struct mcpx_rpc *rpc);
 
-/** Whether this participant gave it out. */
+/** True when this participant gave out the id. */
 bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
                      enum expose_space space, struct mcpx_slice raw);
 
-/* ---- who is a server, what they offer, and when that is known or has changed. ---- */
+/* ---- servers, their lists, and changes of the lists. ---- */
 
-/** Something about the lists may have changed. */
+/** The lists may have changed: they are compared soon. */
 void expose_touch(struct expose *x);
 
 /** Compares the seats with the roster and asks new participants; with `again`, all. */
 void expose_probe_all(struct expose *x, bool again);
 
-/** A participant came or changed. It is asked when it is new. */
+/** Handles a participant that came or changed: asks a new one. */
 void expose_probe_came(struct expose *x, struct mcpx_slice participant);
 
-/** We have connected again. Who is missing may have lost its connection, too, and is waited for. */
+/** Handles our return. Missing participants may return as well: their seats stay for a while. */
 void expose_probe_rejoined(struct expose *x, bool again);
 
-/** A participant left: its seat, its calls and its requests end. The id may be that in its seat. */
+/** Ends seat, calls and requests of a participant that left. The id may be that in its seat. */
 void expose_probe_left(struct expose *x, struct mcpx_slice participant);
 
-/** A participant said that a list changed. */
+/** Handles a participant's notification of a changed list. */
 void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
                           enum expose_list list);
 
-/** Reads lists that changed and have rested; and when that is due for a participant. */
+/** Reads changed lists after their rest; and when that is due for a participant. */
 void expose_probe_tick(struct expose *x);
 int64_t expose_probe_deadline(const struct expose *x, const struct expose_participant *seat);
 
@@ -382,31 +382,31 @@ int64_t expose_probe_deadline(const struct expose *x, const struct expose_partic
 void expose_probe_end(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc,
                       bool was_refused);
 
-/** Ends any call without an answer: with an error, one for the catalogue in silence. */
+/** Ends a call without an answer: for the catalogue silently, any other with an error. */
 void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
                     struct mcpx_slice message);
 
-/** Removes missing participants for which we do not wait, or no longer wait. */
+/** Removes missing participants whose time to return is over. */
 void expose_probe_missing(struct expose *x);
 
-/** True when the client need not wait for any answer; `list` may be -1 = any. */
+/** True when no answer about the list is awaited any more; `list` -1: about any list. */
 bool expose_is_settled(const struct expose *x, int list);
 
-/** Ends waits whose time is over, and tells which lists have changed; and when that is due. */
+/** Ends waits that took too long, tells the client of changed lists; and when that is due. */
 void expose_settle_tick(struct expose *x);
 int64_t expose_settle_deadline(const struct expose *x);
 
-/** Appends `{"MEMBER":[...]}`, which the client knows then; and a hash of that, not 0. */
+/** Appends `{"MEMBER":[...]}` for the client and notes its hash; and that hash, not 0. */
 void expose_list_write(struct expose *x, enum expose_list list, struct mcpx_text *out);
 uint64_t expose_list_face(struct expose *x, enum expose_list list);
 
 /**
- * Gives names to the items of a list, shown or not: a client may call what it listed another time,
- * and a grant that comes later changes no names. Returns how many got none: there are too many.
+ * Gives names to the items of a list, shown or not: a client may call an item of an earlier list,
+ * and a later grant changes no names. Returns the number of items beyond the limit, without name.
  */
 size_t expose_list_name(struct expose *x, const struct expose_items *shelf);
 
-/* ---- messages to the topic, and what of it is shown. ---- */
+/* ---- messages to the topic, and --only. ---- */
 
 /** A kind as a session makes it: without the context where that does not fit. */
 struct expose_kind {
@@ -425,16 +425,16 @@ enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
 /** Sends a call as request, or as proposal when its stage is PROPOSED. */
 void expose_send_call(struct expose *x, const struct bridge_call *call);
 
-/** Sends a call of ours. Takes `params`: JSON, or empty for none. NULL: we may not. */
+/** Sends a call of ours. Takes `params`: JSON, or empty for none. NULL: no grant covers it. */
 struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
                                     struct mcpx_slice participant, const char *method,
                                     struct mcpx_text params);
 
-/** Appends why a call could not be sent. */
+/** Appends the reason why a call could not be sent. */
 void expose_add_unsent(struct expose *x, const struct bridge_call *call, enum mcpx_err err,
                        struct mcpx_text *out);
 
-/** No answer is waited for any more: to that envelope of ours (FORGET), or to theirs (DROP). */
+/** No answer will be read to that envelope of ours (FORGET), or sent to theirs (DROP). */
 void expose_want(struct expose *x, enum bridge_action_type type, struct mcpx_slice envelope);
 
 /** Sends a notification, when we may. Takes `params`: JSON, or empty for none. */
@@ -445,11 +445,11 @@ void expose_send_notice(struct expose *x, struct mcpx_slice participant, const c
 void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
                             struct mcpx_slice envelope, const char *reason);
 
-/** Is the participant shown with all it has, or the name (absent: none is known)? */
+/** True when --only covers the participant, or the name (absent: none is known). */
 bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
                         struct mcpx_slice shown);
 
-/** Could it have anything that is shown? Otherwise it is not asked. */
+/** True when the participant may have covered names. Otherwise it is not asked. */
 bool expose_only_wants(const struct expose *x, struct mcpx_slice participant);
 
 #endif
