@@ -1,18 +1,18 @@
 /*
- * probe.c - finds out who in the topic is a server: whoever could answer a list is asked
- * "initialize" (the answer tells capabilities and instructions) and then for its lists, page by
- * page. People and agents may hold such grants too and never answer; the client waits for nobody
- * longer than EXPOSE_PATIENCE_MS, and who answers later is a server from then on.
+ * probe.c - finds the servers of the topic. A participant with grants to answer a list is asked
+ * "initialize" (its answer has capabilities and instructions) and then for its lists, page by page.
+ * People and agents may hold such grants, too, and never answer: the client waits for an answer at
+ * most EXPOSE_PATIENCE_MS. A participant that answers later is a server from then on.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
 enum {
-    SETTLE_MS = 100,    /* changes of the lists within are told as one */
-    REST_MS = 1000,     /* a list is not read anew, or told to have changed, before */
-    GRACE_MS = 10000,   /* how long others may take to come back after we did */
-    COLLECT_MS = 10000, /* how long the pages of one list may take to come */
-    PAGES_MAX = 1000,   /* pages of one list */
-    PAGE_COST = 65536 /* bytes that a page counts at least: it takes a request of the client */
+    SETTLE_MS = 100,    /* changes of lists in this time are one */
+    REST_MS = 1000,     /* between two readings of a list, or two comparisons */
+    GRACE_MS = 10000,   /* for others to return after we did */
+    COLLECT_MS = 10000, /* for all pages of one list */
+    PAGES_MAX = 1000,   /* most pages of one list */
+    PAGE_COST = 65536   /* least cost of a page in bytes: each takes a request of the client */
 };
 
 void expose_touch(struct expose *x)
@@ -23,7 +23,7 @@ void expose_touch(struct expose *x)
         x->changed_ms = soon > rested ? soon : rested;
 }
 
-/* Could it answer one of the lists? */
+/* True when the participant may answer requests for lists, and --only may cover its things. */
 static bool is_candidate(struct expose *x, struct mcpx_slice participant)
 {
     struct expose_kind kind;
@@ -39,8 +39,8 @@ static bool is_candidate(struct expose *x, struct mcpx_slice participant)
 /* ---- asking ---- */
 
 /*
- * Others wait for it now, but not all the time: whatever it asks them to wait for within
- * COLLECT_MS, they do so for EXPOSE_HOLD_MS at most.
+ * The client waits EXPOSE_PATIENCE_MS for the participant's next answer; but for all its answers
+ * within COLLECT_MS, EXPOSE_HOLD_MS at most.
  */
 static void be_patient(struct expose *x, struct expose_participant *seat)
 {
@@ -85,7 +85,7 @@ static void try_tools(struct expose *x, struct expose_participant *seat)
         seat->state = EXPOSE_PARTICIPANT_MUTE;
 }
 
-/* When a list may be read anew, whatever its participant announces. */
+/* mono_ms from which a list may be read again, however often it is said to have changed. */
 static int64_t rested_ms(const struct expose *x, const struct expose_items *shelf)
 {
     struct mcpx_slice owner = mcpx_identity_of(shelf->seat->id);
@@ -94,13 +94,13 @@ static int64_t rested_ms(const struct expose *x, const struct expose_items *shel
     return paid > shelf->rest_ms ? paid : shelf->rest_ms;
 }
 
-/* Is a list to be read, anew or at all, and not being read? */
+/* True when a list must be read, for the first time or again, and is not being read. */
 static bool is_due(const struct expose_items *shelf)
 {
     return shelf->again && !shelf->is_open && shelf->seat->state == EXPOSE_PARTICIPANT_LISTED;
 }
 
-/* Reads what is due and has rested; the first time there was nothing to rest from. */
+/* Reads a list that is due and has rested. The first reading requires no rest. */
 static void ask_again(struct expose *x, struct expose_items *shelf)
 {
     if (!is_due(shelf) || rested_ms(x, shelf) > x->now.mono_ms)
@@ -110,7 +110,7 @@ static void ask_again(struct expose *x, struct expose_items *shelf)
     ask_page(x, shelf, (struct mcpx_slice){0});
 }
 
-/* All lists from one on, or those of the capabilities it stated. */
+/* Reads all lists from one on; only those of its capabilities, if it stated any. */
 static void ask_lists(struct expose *x, struct expose_participant *seat, size_t first)
 {
     bool stated = mcpx_json_get(mcpx_text_view(&seat->hello), "capabilities").text != NULL;
@@ -159,7 +159,7 @@ static void take_hello(struct expose *x, struct expose_participant *seat,
                         mx_formatted("%s", &x->client.level));
 }
 
-/* Said once, not each time it lists them. */
+/* Names the items. Logs once, not at each reading, that there are too many. */
 static void name_items(struct expose *x, struct expose_items *shelf)
 {
     size_t left_out = expose_list_name(x, shelf);
@@ -171,7 +171,7 @@ static void name_items(struct expose *x, struct expose_items *shelf)
     shelf->is_cut = left_out > 0;
 }
 
-/* Likewise: what of it clients would not take. */
+/* Logs, once, that clients would refuse entries. */
 static void tell_unfit(struct expose *x, struct expose_items *shelf,
                        const struct expose_unfit *unfit)
 {
@@ -184,7 +184,7 @@ static void tell_unfit(struct expose *x, struct expose_items *shelf,
     shelf->is_unfit |= unfit->count > 0;
 }
 
-/* The pages so far are forgotten, the list before stays. Said once. */
+/* Drops the pages so far; the former list stays. Logged once. */
 static void give_list_up(struct expose *x, struct expose_items *shelf, const char *reason)
 {
     expose_catalog_drop(&x->catalog, shelf, false);
@@ -195,7 +195,7 @@ static void give_list_up(struct expose *x, struct expose_items *shelf, const cha
     shelf->is_blamed = true;
 }
 
-/* The longest list of who holds most makes room; false when that is who needs it. */
+/* Drops the longest list of the largest holder; false when the largest holder is `needy`. */
 static bool give_way(struct expose *x, const struct expose_items *needy)
 {
     struct expose_items *shelf = expose_catalog_largest(&x->catalog);
@@ -209,13 +209,13 @@ static bool give_way(struct expose *x, const struct expose_items *needy)
                      "participants are longer than 64 MiB and it has most",
                      expose_quoted(shelf->seat->id), expose_lists[shelf->list].method);
     expose_catalog_drop(&x->catalog, shelf, true);
-    shelf->is_open = is_open; /* the page that comes is one too many */
+    shelf->is_open = is_open; /* the page under way is beyond the limit */
     shelf->page_count = is_open ? PAGES_MAX : 0;
     expose_touch(x);
     return true;
 }
 
-/* Why a page is not taken; NULL when nothing speaks against it. */
+/* Makes room for a page. Returns the reason why it is not taken; NULL: it is. */
 static const char *find_room(struct expose *x, const struct expose_items *shelf, size_t bytes)
 {
     enum mx_sharing sharing;
@@ -250,7 +250,7 @@ static void add_page(struct expose *x, struct expose_items *shelf, struct mcpx_s
         name_items(x, shelf);
 }
 
-/* `error`: absent when no answer came. Nothing is said of who is no server or has no such list. */
+/* `error`: absent without answer. Not logged: participants without such a list or "initialize". */
 static void refuse_list(struct expose *x, struct expose_items *shelf, struct mcpx_slice error)
 {
     bool is_server = shelf->seat->hello.len > 0;
@@ -267,7 +267,7 @@ static void refuse_list(struct expose *x, struct expose_items *shelf, struct mcp
     give_list_up(x, shelf, why.text);
 }
 
-/* `rpc` NULL: no answer came, and nothing is known of who it is. */
+/* `rpc` NULL: no answer came; the participant may still be a server. */
 static void take_page(struct expose *x, struct expose_items *shelf, const struct mcpx_rpc *rpc)
 {
     struct expose_participant *seat = shelf->seat;
@@ -317,9 +317,9 @@ void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause 
         expose_fail(x, call, cause, message, NULL);
 }
 
-/* ---- who is there ---- */
+/* ---- presence ---- */
 
-/* Notes in every seat whether the roster has it: each is looked at once, however many there are. */
+/* Notes in every seat if the roster has it, in one pass over seats and roster. */
 static void look_around(struct expose *x)
 {
     struct mcpx_slice id;

@@ -1,7 +1,7 @@
 /*
  * send.c - drafts for the topic. A request's JSON-RPC id is its number; if the client asked for
  * progress, the request has a token that no other bridge in the topic uses. A proposal has neither:
- * the answer and the progress go to its approver.
+ * its approver sends the request.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 

@@ -1,7 +1,7 @@
 /*
- * server.c - the methods of an MCP server as rows of a table. What is ours is answered here;
- * what belongs to a participant is sent on; what nobody knows is refused, because it could not be
- * said whom to send it to.
+ * server.c - the methods of an MCP server as rows of a table. The bridge answers its own methods
+ * and sends on requests that belong to a participant. It refuses unknown methods, because their
+ * destination cannot be known.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
@@ -10,7 +10,7 @@ enum { PARSE_ERROR = -32700 };
 
 enum { DEPTH_MAX = 512 };
 
-/* Returns false when the request should wait. */
+/* Returns false when the request must wait. */
 typedef bool handler(struct expose *x, const struct expose_request *request);
 
 static bool answer_empty(struct expose *x, const struct expose_request *request)
@@ -19,7 +19,7 @@ static bool answer_empty(struct expose *x, const struct expose_request *request)
     return true;
 }
 
-/* Says whose list is missing, once. True when that is all there is: nobody has given one. */
+/* Logs each missing list once. True when a list is missing and no participant gave one. */
 static bool is_list_missing(struct expose *x, enum expose_list list, struct mcpx_slice *who)
 {
     bool is_known = false;
@@ -64,7 +64,7 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
     return true;
 }
 
-/* One level for all; who joins later is told it then. */
+/* Sets one level for all servers; later servers get it when they join. */
 static bool set_level(struct expose *x, const struct expose_request *request)
 {
     struct mcpx_text *level = &x->client.level;
@@ -79,9 +79,9 @@ static bool set_level(struct expose *x, const struct expose_request *request)
 }
 
 /*
- * The bridge introduces itself: to the client as one server that can what the topic's servers can,
- * to these as the client it stands for. Lists are always among its capabilities, because who has
- * some may join at any time and capabilities are stated only once.
+ * To the client the bridge is one server, with the capabilities of all servers of the topic; to the
+ * servers it is the client. Lists are always among its capabilities: a server with lists may join
+ * at any time, and capabilities are stated only once.
  */
 
 #define META "io.modelcontextprotocol/"
@@ -89,7 +89,7 @@ static bool set_level(struct expose *x, const struct expose_request *request)
 static const char *const versions[] = {EXPOSE_LEGACY, "2025-06-18", "2025-03-26",
                                        "2024-11-05"};
 
-/* Some server of the topic has the capability, or the member of it. */
+/* True when a server of the topic has the capability, or that member of it. */
 static bool some_can(const struct expose *x, const char *capability, const char *member)
 {
     EXPOSE_EACH_SEAT(seat, &x->catalog) {
@@ -116,7 +116,7 @@ static struct mcpx_text capabilities_of(const struct expose *x, bool modern)
             : "");
 }
 
-/* One server's instructions as they are; of several, under their names. */
+/* The instructions of a single server, unchanged; those of several, under their ids. */
 static struct mcpx_text instructions_of(const struct expose *x)
 {
     struct mcpx_text all = {0};
@@ -140,13 +140,13 @@ static void keep(struct mcpx_text *out, struct mcpx_slice value)
         mcpx_text_slice(out, value);
 }
 
-/* From the first words of the client on, the servers can be asked in its name. */
+/* From the client's first request on, the bridge asks the servers in its name. */
 static void greet(struct expose *x, const struct mcpx_rpc *rpc)
 {
     bool first = !x->client.greeted;
 
     if (x->config.answers_only) {
-        /* one of several speaks for itself alone */
+        /* several clients: none stands for all */
     } else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("initialize"))) {
         keep(&x->client.capabilities, mcpx_json_get(rpc->params, "capabilities"));
         keep(&x->client.info, mcpx_json_get(rpc->params, "clientInfo"));
@@ -167,7 +167,7 @@ static const char *agree_on(struct mcpx_slice asked)
     return versions[0];
 }
 
-/* An empty list would look like a topic without servers. */
+/* Refuses requests before the first join: empty lists would look like a topic without servers. */
 static bool has_topic(struct expose *x, const struct expose_request *request)
 {
     if (!x->was_joined)
@@ -177,7 +177,7 @@ static bool has_topic(struct expose *x, const struct expose_request *request)
     return x->was_joined;
 }
 
-/* What both greetings say: what we can, who we are, and what the servers want to be known. */
+/* The members of both greetings: capabilities, our name, and the servers' instructions. */
 static struct mcpx_text introduce(const struct expose *x, bool modern)
 {
     mx_scoped_text capabilities = capabilities_of(x, modern);
@@ -216,7 +216,7 @@ static bool discover(struct expose *x, const struct expose_request *request)
 
 /* ---- requests ---- */
 
-/* `list`: what has to be known before it is handled; NOTHING, ANY list, or one. */
+/* `list`: the list that must be known before a request is handled; NOTHING: none, ANY: all. */
 enum { NOTHING = -2, ANY = -1 };
 
 static const struct method {
@@ -246,7 +246,7 @@ static const struct method {
     {"subscriptions/listen", expose_listen, NOTHING},
 };
 
-/* Who names a revision in every request speaks the newest; returns false when it is another. */
+/* Clients that name a revision in each request speak the newest. False: it is another. */
 static bool read_revision(struct expose *x, struct expose_request *request)
 {
     struct mcpx_slice asked = mcpx_json_get(mcpx_json_get(request->rpc->params, "_meta"),
@@ -265,11 +265,11 @@ static bool read_revision(struct expose *x, struct expose_request *request)
 }
 
 /*
- * Requests that came before the topic's servers were known. A client lists tools the moment it is
- * connected; answered at once, it would see none and many never ask again.
+ * Requests wait until the topic's servers are known. A client lists tools as soon as it is
+ * connected. Answered at once, it would see none, and many clients never ask again.
  */
 
-/* How long a router that is not there yet is waited for. */
+/* The longest wait for a router that is not reached yet. */
 enum { REACH_MS = 20000 };
 
 static void hold(struct expose *x, struct mcpx_slice line, struct mcpx_slice id)
@@ -284,7 +284,7 @@ static void hold(struct expose *x, struct mcpx_slice line, struct mcpx_slice id)
         held->due_ms = x->reach_ms;
 }
 
-/* Returns false when the request should wait. */
+/* Returns false when the request must wait. */
 static bool serve_method(struct expose *x, const struct method *method,
                          const struct expose_request *request)
 {
@@ -295,7 +295,7 @@ static bool serve_method(struct expose *x, const struct method *method,
     return !has_topic(x, request) || method->handle(x, request);
 }
 
-/* To listen would never be answered; invocations are a form for calls under terms. */
+/* False for subscriptions that get no notifications, and invocations without contract settings. */
 static bool is_spoken(const struct expose *x, const struct method *method)
 {
     return !(method->handle == expose_listen && x->config.answers_only) &&
@@ -325,8 +325,8 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
 }
 
 /*
- * notifications/roots/list_changed stays here: servers of a topic serve many, and the roots of one
- * client must not change what they do for others.
+ * notifications/roots/list_changed is not passed on: servers of a topic serve many clients, and the
+ * roots of one must not change the results of others.
  */
 static void serve_notification(struct expose *x, const struct mcpx_rpc *rpc)
 {

@@ -1,8 +1,8 @@
 /*
- * settle.c - when the lists are known well enough to be shown, and when they have changed. What
- * changed is found by comparing the lists as the client would get them, so that a server that cries
- * wolf, or a grant that hides what changed, wakes nobody. Only lists that became others are written
- * for that, and at most once a second, whatever servers announce.
+ * settle.c - when the lists are known well enough to be shown, and when they have changed. The
+ * bridge compares the lists as the client would get them. So a server's false alarm, or a change
+ * hidden by the grants, causes no notification. The comparison writes only lists that may have
+ * changed, and takes place at most once a second.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
@@ -26,7 +26,7 @@ bool expose_is_settled(const struct expose *x, int list)
     return true;
 }
 
-/* Which patterns have fitted nothing so far. */
+/* Logs the patterns of --only that have matched nothing so far. */
 static void note_only(struct expose *x)
 {
     for (size_t i = 0; i < x->config.only_count; i++)
@@ -37,7 +37,7 @@ static void note_only(struct expose *x)
                              expose_quoted(x->only[i].pattern));
 }
 
-/* A list that the client was given before all were known once has changed as any other may. */
+/* Tells the client of changes, also to lists that it got before all lists were known. */
 static void tell_changes(struct expose *x)
 {
     bool changed[EXPOSE_LIST_COUNT];
@@ -59,8 +59,8 @@ static void tell_changes(struct expose *x)
 }
 
 /*
- * When to compare the lists: once they are settled; but what one participant never finishes keeps
- * the changes of others back no longer than a client would wait. Then what is whole counts.
+ * mono_ms of the next comparison: once the lists are settled. A participant that never finishes
+ * delays the changes of others by EXPOSE_PATIENCE_MS at most; then complete lists count.
  */
 static int64_t compare_at(const struct expose *x)
 {

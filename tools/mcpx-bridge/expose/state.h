@@ -66,7 +66,7 @@ struct expose {
     bool joined;
     bool is_away; /* the topic is out of reach, and that was logged */
     bool was_joined;
-    /* mono_ms until which lines wait for a topic that was never reached; 0: no line did. */
+    /* mono_ms of the end of the wait for a topic never reached so far; 0: no line waited. */
     int64_t reach_ms;
     bool is_refused;       /* we never joined, and the router refused us */
     struct mcpx_text away; /* the reason why we are not in the topic */
@@ -226,7 +226,7 @@ void expose_answered(struct expose *x, struct bridge_call *call,
 void expose_undelivered(struct expose *x, struct bridge_call *call,
                         const struct mcpx_event *event);
 
-/** Ends calls that timed out, sends heartbeats and retries; and when that is due. */
+/** Handles timeouts, retries and heartbeats of calls; and the mono_ms of the next. */
 void expose_calls_tick(struct expose *x);
 int64_t expose_calls_deadline(const struct expose *x);
 
@@ -392,7 +392,7 @@ void expose_probe_missing(struct expose *x);
 /** True when no answer about the list is awaited any more; `list` -1: about any list. */
 bool expose_is_settled(const struct expose *x, int list);
 
-/** Ends waits that took too long, tells the client of changed lists; and when that is due. */
+/** Handles timeouts of lists and tells the client of changed lists; and when that is due. */
 void expose_settle_tick(struct expose *x);
 int64_t expose_settle_deadline(const struct expose *x);
 

@@ -1,7 +1,7 @@
 /*
- * tell.c - messages to the client, composed around spans of what others sent: an answer
- * keeps its bytes, only its id is the client's again. One message is one line, so line breaks
- * between tokens become spaces; inside JSON strings there are none.
+ * tell.c - messages to the client, composed around parts of received messages: an answer keeps its
+ * bytes, except for the client's id. One message is one line, so line breaks between tokens become
+ * spaces; JSON strings hold no line breaks.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
@@ -43,7 +43,7 @@ static bool is_cacheable(struct mcpx_slice method)
            mcpx_slice_equal(method, MCPX_SLICE("server/discover"));
 }
 
-/* With what revision 2026-07-28 wants in a result and older servers do not know, where absent. */
+/* Appends a result with the members that 2026-07-28 requires and older servers leave out. */
 static void add_modern(struct mcpx_text *out, struct mcpx_slice method,
                        struct mcpx_slice result)
 {
@@ -127,7 +127,7 @@ void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text p
     mcpx_text_fini(&params);
 }
 
-/* ---- what the bridge says of itself ---- */
+/* ---- the bridge's own description ---- */
 
 struct mcpx_text expose_self(const struct expose *x)
 {

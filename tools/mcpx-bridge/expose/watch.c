@@ -1,11 +1,11 @@
 /*
- * watch.c - what the client wants to hear about. Before 2026-07-28 it subscribes to
- * resources one by one and hears of lists unasked; since then one request that stays open names
- * all it wants, and every notification says which request it is for.
+ * watch.c - the client's subscriptions. Before 2026-07-28 it subscribes to resources one by one and
+ * gets changes of lists without a subscription. Since then it keeps one request open for all, and
+ * every notification has the id of the request.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
-/* Resources the client watches. */
+/* Most resources that the client can watch. */
 enum { WATCHES_MAX = 4096 };
 
 static struct bridge_call *find(const struct expose *x, struct mcpx_slice participant,
@@ -42,7 +42,7 @@ void expose_watch_renew(struct expose *x, struct mcpx_slice participant)
                             mx_formatted("{\"uri\":%q}", watch->context));
 }
 
-/* Params with the member that says which subscriptions/listen they are for; `plain` is taken. */
+/* Adds the id of the client's subscriptions/listen to params; takes `plain`. */
 static struct mcpx_text subscribed(const struct expose *x, struct mcpx_text plain)
 {
     mx_scoped_text meta =

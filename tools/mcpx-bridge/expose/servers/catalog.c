@@ -1,7 +1,7 @@
 /*
- * catalog.c - lists are kept as the text of their items, never as values: what a server says
- * about its tools reaches the client as it was said, members nobody heard of included. A list is
- * replaced only by a whole new one, so that a page that fails to come leaves the old one in place.
+ * catalog.c - lists are kept as the text of their items, never as values: the client gets a
+ * server's own text about its tools, unknown members included. Only a complete new list replaces a
+ * list, so a missing page leaves the old list in place.
  */
 #define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/expose/servers/catalog.h"
@@ -37,7 +37,7 @@ void expose_catalog_fini(struct expose_catalog *catalog)
     *catalog = (struct expose_catalog){0};
 }
 
-/* Where the participant stands or would stand. */
+/* Index of the participant's seat, or of the place for it. */
 static size_t place(const struct expose_catalog *catalog, struct mcpx_slice participant)
 {
     size_t low = 0, high = catalog->count, row;
@@ -136,7 +136,7 @@ void expose_catalog_drop(struct expose_catalog *catalog, struct expose_items *sh
     account(catalog, shelf);
 }
 
-/* The pages are the list from here on. */
+/* Replaces the list by the collected pages. */
 static void turn_whole(struct expose_catalog *catalog, struct expose_items *shelf)
 {
     struct mcpx_text pages = shelf->pages;
@@ -153,16 +153,16 @@ static void turn_whole(struct expose_catalog *catalog, struct expose_items *shel
     shelf->is_known = true;
 }
 
-/* ---- what clients take ---- */
+/* ---- entries that clients accept ---- */
 
 enum {
     TOOLS = 1 << EXPOSE_TOOLS,
     RESOURCES = 1 << EXPOSE_RESOURCES | 1 << EXPOSE_TEMPLATES,
     ALL = TOOLS | RESOURCES | 1 << EXPOSE_PROMPTS,
-    REFERRING_MAX = 16384 /* bytes of a schema whose references are followed */
+    REFERRING_MAX = 16384 /* longest schema, in bytes, with references checked */
 };
 
-/* Members that an entry of these lists need not have, and what they are when it has them. */
+/* Optional members of entries, with their types and lists. */
 static const struct {
     const char *name;
     enum mcpx_json_type type;
@@ -189,7 +189,7 @@ static bool is_schema_of_object(struct mcpx_slice schema)
     return fits;
 }
 
-/* Clients compile it when they read the list. */
+/* True for a schema with a dangling reference: clients fail to compile it when they read it. */
 static bool refers_nowhere(struct mcpx_slice schema)
 {
     struct mcpx_schema_report report = {0};
@@ -209,7 +209,7 @@ static bool refers_nowhere(struct mcpx_slice schema)
     return found;
 }
 
-/* Why an entry is left out; NULL when it need not be. */
+/* The reason why an entry is left out; NULL: it is not. */
 static const char *fault_of(enum expose_list list, struct mcpx_slice item)
 {
     struct mcpx_slice key = mcpx_json_get(item, expose_lists[list].key);
@@ -225,7 +225,7 @@ static const char *fault_of(enum expose_list list, struct mcpx_slice item)
     return NULL;
 }
 
-/* The optional members that are not as they have to be; returns how many. */
+/* Finds the optional members that are not valid; returns their number. */
 static size_t find_odd(enum expose_list list, struct mcpx_slice item,
                        struct mcpx_json_change odd[sizeof optional / sizeof *optional])
 {
@@ -244,7 +244,7 @@ static size_t find_odd(enum expose_list list, struct mcpx_slice item,
     return count;
 }
 
-/* The entry as clients take it; nothing when they do not. */
+/* Appends an entry as clients accept it, or nothing; notes changes in `unfit`. */
 static void add_fit(enum expose_list list, struct mcpx_slice item, struct mcpx_text *out,
                     struct expose_unfit *unfit)
 {
@@ -269,7 +269,7 @@ static void add_fit(enum expose_list list, struct mcpx_slice item, struct mcpx_t
 
 /* ---- pages ---- */
 
-/* Brent's way to see a circle: one cursor is remembered, another one at each power of two. */
+/* Finds a cycle by Brent's method: one cursor is kept, and replaced at each power of two. */
 static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_items *shelf,
                            struct mcpx_slice cursor)
 {

@@ -21,24 +21,24 @@ enum expose_list {
 
 /** A kind of list. */
 struct expose_list_row {
-    const char *method;      /* asks for it */
+    const char *method;      /* of the request for it */
     const char *member;      /* of the result, an array */
-    const char *key;         /* member of an item that the client calls it by */
-    enum expose_space space; /* of that name */
-    const char *use; /* the method that an item is used with; its context is the key's value */
-    const char *capability; /* of a server that has such a list */
-    const char *changed;    /* the notification that says it changed */
+    const char *key;         /* member of an item that names it */
+    enum expose_space space; /* of these names */
+    const char *use;         /* the method that uses an item; its context is the key's value */
+    const char *capability;  /* of servers with such a list */
+    const char *changed;     /* the notification of a change */
 };
 
 extern const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT];
 
 /**
- * What is known of a participant.
+ * The state of a participant.
  *
  *   ASKED    it was sent "initialize"
  *   LISTED   it is a server; lists are asked for or known
- *   MUTE     it did not answer in time, or refused everything: it is no server until it sends
- *            something
+ *   MUTE     it did not answer in time, or refused everything: it is not regarded as a server
+ *            until it sends something
  */
 enum expose_participant_state {
     EXPOSE_PARTICIPANT_ASKED,
@@ -47,32 +47,32 @@ enum expose_participant_state {
 };
 
 /**
- * Bytes of the lists of one participant, all its instances together, and of all participants. Of a
- * list that is being read anew the longer one counts, the former or the new one.
+ * Most bytes of the lists of one participant, all its instances together, and of all participants.
+ * While a list is read again, the longer one of old and new list counts.
  */
 enum { EXPOSE_LISTS_CAP = 16 << 20, EXPOSE_LISTS_TOTAL = 64 << 20 };
 
-/** One list of one participant: the pages that are being collected, and the last whole one. */
+/** One list of one participant: the pages collected so far, and the last complete list. */
 struct expose_items {
-    struct expose_participant *seat; /* whose */
+    struct expose_participant *seat; /* of its owner */
     enum expose_list list;
     struct mcpx_text items; /* a JSON array; empty when there is none */
     struct mcpx_text pages; /* the same, not complete yet */
-    size_t held;            /* private: of it counts */
+    size_t held;            /* private: its bytes in the catalogue's `lists` */
     uint64_t face;          /* private: hash of it as it is shown */
-    bool is_stale;          /* it may be shown otherwise than `face` says */
-    int64_t rest_ms;        /* it is not read anew before */
+    bool is_stale;          /* `face` may be out of date */
+    int64_t rest_ms;        /* mono_ms before which it is not read again */
     size_t page_count;
-    uint64_t cursor;          /* private: hash of one of its cursors; it does not come again */
-    int64_t until_ms;         /* deadline of the pages; the last one asked for may be later */
-    bool is_open;             /* pages are being asked for */
-    bool again;               /* it changed in the meantime */
-    bool is_cut;              /* it was logged that not all of it is shown */
-    bool is_known;            /* it has come whole, and may be empty */
-    bool is_blamed;           /* it was logged that it does not come whole */
-    bool is_unfit;            /* it was logged that clients do not take all of it */
-    bool is_doubted;          /* it was logged what of it is left out under terms */
-    struct mcpx_tools *tools; /* the items for who judges calls; NULL: not asked for so far */
+    uint64_t cursor;          /* private: hash of an earlier cursor, to find a cycle */
+    int64_t until_ms;         /* mono_ms after which no more pages are asked for */
+    bool is_open;             /* it is being read */
+    bool again;               /* it must be read, for the first time or again */
+    bool is_cut;              /* logged: it has more items than names */
+    bool is_known;            /* it came complete, or the server has none */
+    bool is_blamed;           /* logged: it does not come, or not completely */
+    bool is_unfit;            /* logged: clients would refuse some of its entries */
+    bool is_doubted;          /* logged: doubts about its tools by contract settings */
+    struct mcpx_tools *tools; /* the items for contract settings; NULL: not needed yet */
 };
 
 /** One participant. Seats are ordered by id. */
@@ -80,8 +80,8 @@ struct expose_participant {
     struct mcpx_slice id; /* behind the struct */
     enum expose_participant_state state;
     int64_t asked_ms;       /* mono_ms at which it was sent "initialize" last */
-    int64_t patience_ms;    /* mono_ms until which others wait for its answers */
-    int64_t trial_ms;       /* mono_ms at which they began to wait; 0 = they did not */
+    int64_t patience_ms;    /* mono_ms until which the client waits for its answers */
+    int64_t trial_ms;       /* mono_ms at which that wait began; 0 = it did not */
     struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
     int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is in the topic */
     bool is_here;           /* the roster had it at the last comparison */
@@ -89,9 +89,9 @@ struct expose_participant {
     struct expose_items shelves[EXPOSE_LIST_COUNT];
 };
 
-/** All of them; zero-initialised, with key and bounds of `lists`, is empty and ready. */
+/** All participants. Zero-initialised, with key and bounds of `lists`, it is empty. */
 struct expose_catalog {
-    struct mx_holders lists; /* bytes */
+    struct mx_holders lists; /* bytes of lists, per participant */
     struct expose_participant **seats;
     size_t count;
     size_t size;
@@ -103,7 +103,7 @@ void expose_catalog_fini(struct expose_catalog *catalog);
 struct expose_participant *expose_catalog_find(const struct expose_catalog *catalog,
                                                struct mcpx_slice participant);
 
-/** A loop over the seats, in the order of their ids; meanwhile none comes or goes. */
+/** A loop over the seats, in the order of their ids. It must not add or remove a seat. */
 #define EXPOSE_EACH_SEAT(seat, catalog)                                                       \
     for (struct expose_participant **seat##_at = (catalog)->seats, *(seat);                   \
          seat##_at < (catalog)->seats + (catalog)->count && ((seat) = *seat##_at);            \
@@ -114,34 +114,34 @@ struct expose_participant *expose_catalog_add(struct expose_catalog *catalog,
                                               struct mcpx_slice participant);
 void expose_catalog_remove(struct expose_catalog *catalog, struct expose_participant *seat);
 
-/** What of a page clients would refuse: entries, and optional members, that are left out. */
+/** The entries and optional members left out of a page, because clients would refuse them. */
 struct expose_unfit {
     size_t count;           /* how many entries were changed or left out */
     struct mcpx_text first; /* the first of them, and why; a text of the caller's */
 };
 
 /**
- * Adds one page. A cursor that is empty, or that the list had before, is that of the last page.
+ * Adds one page. An empty cursor, or a repeated one, belongs to the last page.
  *
  * result   of the list method; borrowed
  * unfit    filled; `first` is freed by the caller
- * cursor   filled with the raw `nextCursor`; absent when this was the last page: the list is then
- *          whole and takes the place of the one before
+ * cursor   filled with the raw `nextCursor`; absent after the last page: the list is then complete
+ *          and replaces the former one
  *
- * Returns false when the page has no array of the list's member. The list is then as it was.
+ * Returns false, with the list unchanged, when the page has no array of the list's member.
  */
 bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_items *shelf,
                              struct mcpx_slice result, struct expose_unfit *unfit,
                              struct mcpx_slice *cursor);
 
-/** May a page of so many bytes be added? */
+/** Checks the bounds for one more page of so many bytes. */
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
                                    const struct expose_items *shelf, size_t bytes);
 
-/** The longest list of the participant that holds most; NULL when nobody holds anything. */
+/** The longest list of the participant that holds most; NULL when none is held. */
 struct expose_items *expose_catalog_largest(const struct expose_catalog *catalog);
 
-/** Forgets pages that were collected. The last whole list stays, unless `whole`. */
+/** Drops the pages collected so far; with `whole`, the last complete list as well. */
 void expose_catalog_drop(struct expose_catalog *catalog, struct expose_items *shelf,
                          bool whole);
 

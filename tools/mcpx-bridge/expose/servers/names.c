@@ -1,10 +1,10 @@
 /*
  * names.c - rows of (space, participant, own name, shown name) in two hash tables, one for each
- * direction. A list per participant and space bounds them: nobody takes the room
- * of others. Rows stay for a while when their owner leaves, so a tool that comes back has the name
- * it had. A name that could be split again ("participant, two underscores, tool") was refused: ids
- * may hold any character, two pairs can meet in one name, and whoever may choose an id would choose
- * whose calls it gets.
+ * direction. A quota per participant and space bounds them, so no participant takes the room of
+ * others. Rows stay for a while when their owner leaves, so a returning tool keeps its name.
+ *
+ * Rejected: names that can be split again ("participant, two underscores, tool"). Ids may hold any
+ * character, so two pairs can have one name: a participant could choose an id to get others' calls.
  */
 #include "tools/mcpx-bridge/expose/servers/names.h"
 
@@ -15,17 +15,17 @@
 #include <stdlib.h>
 
 struct expose_name {
-    struct expose_name *previous, *next; /* of the same owner and space, newer */
+    struct expose_name *previous, *next; /* of the same owner and space; next is newer */
     struct expose_owner *owner;
     enum expose_space space;
     uint64_t face;         /* keyed hash of shown */
-    uint64_t pass;         /* the one it was put in last */
+    uint64_t pass;         /* the table's, when it was put last */
     uint64_t renewed;      /* the list's, when it was listed last */
     struct mcpx_slice own; /* behind the struct */
     struct mcpx_text shown;
 };
 
-/* One participant's names in one space, the one that was listed longest ago first. */
+/* One participant's names in one space, least recently listed first. */
 struct list {
     struct expose_name *first, *last;
     size_t count;
@@ -35,7 +35,7 @@ struct list {
 struct expose_owner {
     struct expose_owner *next;
     struct mcpx_slice participant; /* behind the struct */
-    uint64_t left;                 /* when; 0 = it is here */
+    uint64_t left;                 /* `clock` when it left; 0 = it is here */
     struct list lists[EXPOSE_SPACE_COUNT];
 };
 
@@ -52,8 +52,8 @@ static struct mcpx_slice identity_of(const struct expose_owner *owner)
 /* ---- rows in their tables ---- */
 
 /*
- * The next row that is called so in `map`: by its own name, or as it is shown. Who chooses names
- * does not know the key, so cannot make them collide.
+ * The next row with this name in `map`: its own name, or its shown one. The key is secret, so an
+ * attacker cannot choose names with equal hashes.
  */
 static struct expose_name *next_called(const struct expose_names *names,
                                        const struct mx_map *map, enum expose_space space,
@@ -129,7 +129,7 @@ static void forget_all(struct expose_names *names, struct list *list)
 
 /* ---- owners ---- */
 
-/* NULL when there is none and none is made. */
+/* Finds an owner and moves it to the front; `makes`: adds a missing one. NULL: there is none. */
 static struct expose_owner *find_owner(struct expose_names *names,
                                        struct mcpx_slice participant, bool makes)
 {
@@ -164,7 +164,7 @@ static void free_owner(struct expose_names *names, struct expose_owner *owner)
     free(owner);
 }
 
-/* Its names count as those of who is here, if they fit; returns false when they do not. */
+/* Counts names of a present owner. False, and not counted, when they exceed its quota. */
 static bool hold(struct expose_names *names, const struct expose_owner *owner,
                  enum expose_space space, size_t count)
 {
@@ -191,7 +191,7 @@ static void is_back(struct expose_names *names, struct expose_owner *owner)
     owner->left = 0;
 }
 
-/* Of the participant that has most names and is gone, the instance that left first. */
+/* The instance that left first, of the absent participant with most names. */
 static struct expose_owner *find_largest_gone(const struct expose_names *names)
 {
     struct mcpx_slice largest = mx_holders_largest(&names->gone);
@@ -246,20 +246,20 @@ void expose_names_renew(struct expose_names *names, enum expose_space space,
         owner->lists[space].renewed = ++names->clock;
 }
 
-/* ---- what a thing is called ---- */
+/* ---- shown names ---- */
 
 static bool is_uri(enum expose_space space)
 {
     return space != EXPOSE_TOOL_NAME && space != EXPOSE_PROMPT_NAME;
 }
 
-/* An id was handed out before anybody else had the same. */
+/* True for ids. Of equal ids the first keeps its form: the client may know it already. */
 static bool is_id(enum expose_space space)
 {
     return space == EXPOSE_TASK_ID || space == EXPOSE_ELICITATION_ID;
 }
 
-/* May it be called as it calls itself, as far as others are concerned? */
+/* True when no other thing has the own name, as own or shown name; for ids: as shown name. */
 static bool is_sole(const struct expose_names *names, enum expose_space space,
                     const struct expose_item *thing)
 {
@@ -273,7 +273,7 @@ static bool is_sole(const struct expose_names *names, enum expose_space space,
     return !find_face(names, space, thing->own);
 }
 
-/* The form in which it is nobody else's. */
+/* Appends the form of the name that only this thing has. */
 static void write_distinct(const struct expose_names *names, enum expose_space space,
                            const struct expose_item *thing, struct mcpx_text *out)
 {
@@ -299,7 +299,7 @@ static void write_shown(const struct expose_names *names, enum expose_space spac
         write_distinct(names, space, thing, out);
 }
 
-/* Another participant has the same: what was called by its own name gets another. */
+/* Gives another shown name to a rival's thing that is shown by the same own name so far. */
 static void rename_rival(struct expose_names *names, const struct expose_item *thing,
                          enum expose_space space)
 {
@@ -320,9 +320,9 @@ static void rename_rival(struct expose_names *names, const struct expose_item *t
         names->renamed(names->user, thing->own, mcpx_text_view(&shown));
 }
 
-/* ---- asked from outside ---- */
+/* ---- the functions of the table ---- */
 
-/* Room for one more, which is counted. False when there is none. */
+/* Makes room for one more name and counts it. False: the quota is used up. */
 static bool make_room(struct expose_names *names, struct expose_owner *owner,
                       enum expose_space space)
 {
@@ -340,7 +340,7 @@ static bool make_room(struct expose_names *names, struct expose_owner *owner,
     return false;
 }
 
-/* A new row. The tables have room. */
+/* Adds a row. The tables have room for it. */
 static struct expose_name *add_row(struct expose_names *names, struct expose_owner *owner,
                                    enum expose_space space, const struct expose_item *thing)
 {

@@ -1,11 +1,11 @@
 /*
- * shown.c - names with marks. With marks of 32 bits, whoever may choose the name of a tool found
- * one in seconds that was shown as the tool of somebody else, which a person had allowed.
- * Rejected: a key of the bridge, because names would be others in the next run or need a file.
+ * shown.c - names with marks. Rejected: marks of 32 bits. In seconds an attacker found a name for
+ * its tool that was shown like another participant's tool, already allowed by a user.
+ * Rejected: a key of the bridge, because names would change with each run or need a file.
  *
- * Wrapping a URI is percent-encoding, so it can be undone for a URI that no list ever showed: one
- * expanded from a wrapped template. Matching a template is a glob, not RFC 6570 read backwards:
- * what the owner makes of the URI is the owner's affair, only the owner is looked for.
+ * Wrapping a URI is percent-encoding, so it can be undone for a URI that was never listed: one
+ * expanded from a wrapped template. A template is matched as a glob, not by RFC 6570 in reverse:
+ * only the owner must be found, and the owner reads the URI itself.
  */
 #define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/expose/servers/names.h"
@@ -25,7 +25,7 @@ bool expose_shown_may_hold(char byte)
     return mx_percent_is_unreserved(byte) && byte != '~';
 }
 
-/* Appends with "_" for what a name may not hold; true when something was replaced. */
+/* Appends the text with "_" for bytes that a name may not hold; true: it has such bytes. */
 static bool add_clean(struct mcpx_text *out, struct mcpx_slice text)
 {
     bool changed = false;
@@ -39,7 +39,7 @@ static bool add_clean(struct mcpx_text *out, struct mcpx_slice text)
     return changed;
 }
 
-/* With such an id, the first "__" of a name does not end the id. */
+/* True when the first "__" of the participant's names may not be the end of its id. */
 static bool is_ambiguous(struct mcpx_slice participant)
 {
     return participant.len == 0 || participant.text[participant.len - 1] == '_' ||
@@ -105,7 +105,7 @@ bool expose_uri_is_wrapped(struct mcpx_slice uri)
     return uri.len >= strlen(SCHEME) && memcmp(uri.text, SCHEME, strlen(SCHEME)) == 0;
 }
 
-/* Where the last expression of a template ends; 0 when none does. Sought once: braces are cheap. */
+/* The end of the last expression; 0: none. Found once, so that many braces cost little. */
 static size_t last_end(struct mcpx_slice template)
 {
     size_t end = template.len;
@@ -115,7 +115,7 @@ static size_t last_end(struct mcpx_slice template)
     return end;
 }
 
-/* Length of the expression that begins here; 0 when none does. `end` is that of the last. */
+/* Length of the expression at `at`; 0: none. `end`: the end of the last expression. */
 static size_t expression(struct mcpx_slice template, size_t at, size_t end)
 {
     const char *brace;
