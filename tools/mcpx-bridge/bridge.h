@@ -84,7 +84,7 @@ void bridge_add_too_big(struct mcpx_text *out, struct mcpx_text *data, const cha
                         size_t bytes, size_t limit);
 
 /**
- * Repairs a line that is not JSON: removes a byte order mark, and replaces each byte that is not
+ * Repairs a line that is not JSON: removes a byte order mark, and replaces each invalid byte in
  * UTF-8 by U+FFFD. False when the result is not JSON either, or when it replaces bytes of a
  * member's name or of a decisive value.
  */

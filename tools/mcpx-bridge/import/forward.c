@@ -2,8 +2,8 @@
  * forward.c - requests of participants on their way to the server, and their ends. Some are
  * answered without it, some wait: until it is ready, or until its tools are known. Contract
  * settings check a tool call at admission and completion: lib/contract decides; this file reports
- * the call's end and writes the answer's message. A call that ends before it reached the server is
- * admitted first, so that each call leaves a record.
+ * the call's end and writes the answer's message. A call that never reached the server is admitted
+ * before it ends, so each call leaves a record.
  */
 #include "tools/mcpx-bridge/import/state.h"
 

@@ -1,7 +1,7 @@
 /*
- * http.c - the server as its owner sees it: it begins and ends, and lines go to those who wait for
- * them. An address is read, not looked up: what a name leads to can change, and everybody who
- * reaches the socket acts as the participant.
+ * http.c - start and end of the HTTP server, and the way of an answer to its waiting client.
+ * Rejected: to look up the name of an address. A name can lead to another address later, and every
+ * client that reaches the socket acts as the participant.
  */
 #include "tools/mcpx-bridge/expose/edge/http.h"
 
@@ -18,8 +18,8 @@ enum { BACKLOG = 128, HOST_MAX = 16 };
 /* ---- answers ---- */
 
 /*
- * What is no message has no number of ours, and perhaps a number of its own that somebody else has
- * here. It is refused before anything else is said, so the first answer is its.
+ * A body that is not a message has no number of ours, and its own id may be the number of another
+ * request. The server refuses it before any other output, so the first answer is for it.
  */
 static struct http_client *asker_of(const struct expose_http *http, struct mcpx_slice line)
 {
@@ -98,7 +98,7 @@ void expose_http_add_url(const struct expose_http *http, struct mcpx_text *out)
     uv_tcp_getsockname(&http->listener, (struct sockaddr *)&name, &len);
     if (name.ss_family == AF_INET)
         inet_ntop(AF_INET, &four->sin_addr, host, sizeof host);
-    /* The port has the same place in both. */
+    /* The port has the same place in both families. */
     mx_format(out, "http://%s:%s/mcp", host, (int)ntohs(four->sin_port));
 }
 

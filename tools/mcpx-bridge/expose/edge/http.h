@@ -1,6 +1,6 @@
 /*
- * http.h - POST /mcp in place of standard input and output: a message is a body, its answer comes
- * back with it. Who has sent it is told apart by the connection that waits.
+ * http.h - POST /mcp in place of standard input and output: a message is the body of a request, its
+ * answer that of the response. The waiting connection identifies the client.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_EDGE_HTTP_H
 #define MCPX_BRIDGE_EXPOSE_EDGE_HTTP_H
@@ -14,14 +14,14 @@
 struct expose_http;
 
 /**
- * Reads HOST:PORT, where HOST is localhost, 127.x.y.z or [::1]. Returns false when it is something
- * else: nothing is looked up.
+ * Reads HOST:PORT, where HOST is localhost, 127.x.y.z or [::1]. Returns false for anything else: no
+ * name is looked up.
  */
 bool expose_http_address(const char *text, struct sockaddr_storage *out);
 
 /**
- * Starts to serve: a line is what a client on a pipe would have written, and what answers it may be
- * given to expose_http_write from within. Returns 0, or an error of libuv; fills `out` either way.
+ * Starts to serve. Lines of `door` are as from a client on a pipe; `on_line` may call
+ * expose_http_write. Returns 0, or an error of libuv; fills `out` either way.
  */
 int expose_http_new(const struct expose_door *door, const struct sockaddr_storage *address,
                     struct expose_http **out);
@@ -29,30 +29,30 @@ int expose_http_new(const struct expose_door *door, const struct sockaddr_storag
 /** Appends http://HOST:PORT/mcp, with the port that the system gave. */
 void expose_http_add_url(const struct expose_http *http, struct mcpx_text *out);
 
-/** One line of the server: an answer goes to whoever waits for it, anything else to nobody. */
+/** Handles a line of the server: sends an answer to its client, and drops any other line. */
 void expose_http_write(struct expose_http *http, struct mcpx_slice line);
 
-/** Answers all that wait with an error, and all that come from here on. NULL is allowed. */
+/** Answers all waiting and all later requests with an error. NULL is allowed. */
 void expose_http_end(struct expose_http *http);
 
-/** Answers on their way out. NULL has none. */
+/** Number of answers not completely written; 0 for NULL. */
 size_t expose_http_unwritten(const struct expose_http *http);
 
-/** Closes all; to be freed when the loop has run to its end. NULL is allowed. */
+/** Closes all. The caller frees it after the loop's end. NULL is allowed. */
 void expose_http_close(struct expose_http *http);
 
-/* ---- the state that the parts of the HTTP server share. ---- */
+/* ---- the shared state of the HTTP server's parts. ---- */
 
 enum { HTTP_CLIENTS_MAX = 256 };
 
-/** Of a request. LEAVING: the last one was answered; what still comes is dropped. */
+/** The stage of a request. LEAVING: the last one was answered; further bytes are dropped. */
 enum http_stage { HTTP_HEAD, HTTP_BODY, HTTP_WAITING, HTTP_ANSWERING, HTTP_LEAVING };
 
 /**
  * A connection, and the request at hand.
  *
- * touched_ms when it last gave a sign of life
- * in         what came and was not read yet
+ * touched_ms mono_ms of its last progress
+ * in         received bytes, not parsed yet
  * is_last    the connection ends with the answer
  * is_bare    the answer has no body: the method is HEAD
  * id         the client's own, raw; empty = not known
@@ -60,7 +60,7 @@ enum http_stage { HTTP_HEAD, HTTP_BODY, HTTP_WAITING, HTTP_ANSWERING, HTTP_LEAVI
 struct http_client {
     struct expose_http *http;
     struct mx_stream stream;
-    struct mx_timer *quiet; /* rings when it owed something for too long, or is to be freed */
+    struct mx_timer *quiet; /* fires when the client is quiet too long, or must be freed */
     int64_t touched_ms;
     struct sockaddr_storage address; /* the client's, without its port */
     enum http_stage stage;
@@ -87,11 +87,11 @@ struct expose_http {
 /** Accepts the connection that waits at the listener. */
 void http_client_accept(struct expose_http *http);
 
-/** Answers its request with JSON, or with nothing; `body` is taken. Or with an error. */
+/** Answers a request with JSON or an empty body, taken; or with an error. */
 void http_client_answer(struct http_client *client, int status, struct mcpx_text *body);
 void http_client_refuse(struct http_client *client, int status, const char *sentence);
 
-/** Breaks the connection off, and takes its request back. */
+/** Disconnects a client and cancels its request. */
 void http_client_cut(struct http_client *client);
 
 #endif

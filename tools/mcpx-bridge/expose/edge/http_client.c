@@ -1,13 +1,13 @@
 /*
- * http_client.c - a connection and its requests, one answered after the other: a head is judged,
- * its body collected and handed on as a line, and the answer waited for. Meanwhile what comes
- * behind is read only so far that a client that leaves is noticed; one that has ended its side
- * counts as gone, because that is all that can be seen of one that closed.
+ * http_client.c - a connection and its requests, one after the other. It checks the head, collects
+ * the body, hands it on as a line and waits for the answer. Meanwhile it reads ahead up to the size
+ * of a head, to notice a client that leaves. A client that has ended its side counts as gone,
+ * because a closed connection looks the same.
  *
- * Whoever opens a connection and says nothing, or says it byte by byte, or does not read, is cut
- * after a while; and when there are too many, the one that was quiet longest has to go, so that
- * nobody can keep others out by opening all there are. A connection that waits for an answer of
- * ours owes nothing and is never cut. Time that every byte starts anew was refused.
+ * A client that sends nothing, or byte by byte, or does not read, is disconnected after QUIET_MS.
+ * When there are too many connections, the longest quiet one is disconnected, so a client cannot
+ * keep others out with many connections. A connection that waits for our answer is never
+ * disconnected. Rejected: a timeout that starts anew with every byte.
  */
 #include "tools/mcpx-bridge/expose/edge/http.h"
 
@@ -20,9 +20,9 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
-/* HELD_MAX: bytes of all bodies and answers; the rest is refused. WAITING_MAX: requests that wait
- * for an answer; fewer than there may be connections, so that there is always one on which somebody
- * can be told. */
+/* HELD_MAX: most bytes of all bodies and answers; more are refused. WAITING_MAX: most requests that
+ * wait for an answer. It is below the number of connections, so that one is left to refuse further
+ * requests. */
 enum { QUIET_MS = 30000, HELD_MAX = 192 << 20, WAITING_MAX = 240 };
 
 static const struct mx_http_fault too_long = {413, "the body is longer than this bridge reads",
@@ -33,7 +33,7 @@ static const struct mx_http_fault too_long = {413, "the body is longer than this
 
 /* ---- connections ---- */
 
-/* From here on the next thing is waited for. */
+/* Starts the timeout of a quiet client anew. */
 static void touch(struct http_client *client)
 {
     client->touched_ms = mx_clock_now().mono_ms;
@@ -72,9 +72,9 @@ static bool is_same_client(const struct http_client *one, const struct http_clie
     return memcmp(&one->address, &other->address, sizeof one->address) == 0;
 }
 
-/* ---- what is held ---- */
+/* ---- held bytes ---- */
 
-/* All that the address of a connection holds. */
+/* Bytes held by all connections from the client's address. */
 static size_t held_by_client(const struct http_client *client)
 {
     const struct expose_http *http = client->http;
@@ -94,7 +94,7 @@ static void refuse_body(struct http_client *client, const struct mx_http_fault *
     http_client_refuse(client, fault->status, fault->detail);
 }
 
-/* The largest unfinished body of the address that holds most gives way, to one that holds less. */
+/* Refuses the largest incomplete body of the largest holder; false when that is the client. */
 static bool make_room(const struct http_client *client, size_t bytes)
 {
     struct expose_http *http = client->http;
@@ -127,7 +127,7 @@ static bool hold(struct http_client *client, size_t bytes)
 
 /* ---- the answer ---- */
 
-/* The field that belongs to a status. */
+/* The header field of a status. */
 static const char *field_of(int status)
 {
     if (status == 405)
@@ -177,7 +177,7 @@ void http_client_answer(struct http_client *client, int status, struct mcpx_text
 
 /* ---- the request ---- */
 
-/* Refuses one more request that may not wait. Returns false when it may. */
+/* Refuses a request when too many wait already. Returns false when it may wait. */
 static bool refuse_to_wait(struct http_client *client)
 {
     const struct expose_http *http = client->http;
@@ -200,7 +200,7 @@ static bool refuse_to_wait(struct http_client *client)
     return true;
 }
 
-/* The line is handled at once; its answer may come from within, or later. */
+/* Hands a body on as a line. The answer may come during the call, or later. */
 static void hand_on(struct http_client *client, struct mcpx_slice body)
 {
     struct expose_http *http = client->http;
@@ -231,7 +231,7 @@ static void end_body(struct http_client *client)
     mcpx_text_fini(&client->body);
 }
 
-/* Bytes that were read. */
+/* Removes parsed bytes. */
 static void consume(struct http_client *client, size_t len)
 {
     struct mcpx_text *in = &client->in;
@@ -262,16 +262,16 @@ static void take_body(struct http_client *client)
         end_body(client);
 }
 
-/* Who waits for it is told to go on. RFC 9110 section 10.1.1. */
+/* Tells a waiting client to send its body. RFC 9110 section 10.1.1. */
 static void send_continue(struct http_client *client)
 {
     mx_scoped_text out = {0};
 
     mcpx_text_puts(&out, "HTTP/1.1 100 Continue\r\n\r\n");
-    (void)mx_stream_write(&client->stream, &out); /* if it cannot go on, nor can the answer */
+    (void)mx_stream_write(&client->stream, &out); /* if this fails, so does the answer */
 }
 
-/* Returns NULL, or what is wrong with it. */
+/* Returns NULL, or the error of the head. */
 static const struct mx_http_fault *read_head(struct http_client *client,
                                              struct mcpx_slice bytes)
 {
@@ -314,7 +314,7 @@ static void take_head(struct http_client *client)
 
 /* ---- the connection ---- */
 
-/* Reads on what has come. */
+/* Parses the received bytes. */
 static void go_on(struct http_client *client)
 {
     if (client->stage == HTTP_HEAD)
@@ -340,7 +340,7 @@ static void on_bytes(struct mx_stream *stream, struct mcpx_slice bytes)
         go_on(client);
 }
 
-/* Closing with bytes unread could destroy what the client has not read yet. */
+/* Closes later: closing with input unread could destroy an answer that the client must read. */
 static void leave(struct http_client *client)
 {
     client->stage = HTTP_LEAVING;
@@ -379,7 +379,7 @@ static void on_broken(struct mx_stream *stream, const char *why)
     http_client_cut(stream->owner);
 }
 
-/* One that was cut may still be in somebody's hands: it is freed by the loop. */
+/* Disconnects a quiet client. The loop frees a closed one here: callers may use it until then. */
 static void on_quiet(void *user)
 {
     struct http_client *client = user;

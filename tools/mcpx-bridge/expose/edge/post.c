@@ -1,7 +1,7 @@
 /*
- * post.c - strict where another reading could let somebody in: names of this machine are compared
- * as they are written, and a field that stands twice is refused, not chosen from. What two readers
- * could take for two heads has not come so far: lib/wire refuses it.
+ * post.c - strict where another reading could admit an attacker: names of this machine are compared
+ * as they are written, and a repeated field is refused. lib/wire has refused heads that two parsers
+ * could read differently.
  */
 #include "tools/mcpx-bridge/expose/edge/post.h"
 
@@ -18,13 +18,13 @@ enum { DEPTH_MAX = 512 };
 
 /* ---- the head ---- */
 
-/* The type in front of its parameters. */
+/* Compares a media type without its parameters. */
 static bool is_type(struct mcpx_slice value, const char *type)
 {
     return mx_same_word(mx_trim(mx_cut_at(&value, ';'), " 	"), type);
 }
 
-/* 127.x.y.z in four numbers: other spellings mean other machines to some. */
+/* True for 127.x.y.z in four numbers: some programs read other spellings differently. */
 static bool is_loopback_number(struct mcpx_slice host)
 {
     char text[INET_ADDRSTRLEN] = "";
@@ -61,7 +61,7 @@ bool expose_post_is_loopback(struct mcpx_slice authority)
     return mx_same_word(host, "localhost") || is_loopback_number(host);
 }
 
-/* http://HOST[:PORT], or the same with https. */
+/* True for http://HOST[:PORT] of this machine, or the same with https. */
 static bool is_own_origin(struct mcpx_slice origin)
 {
     static const char *const schemes[] = {"http://", "https://"};
@@ -93,7 +93,7 @@ bool expose_post_wants_events(const struct mx_http_head *head)
     return false;
 }
 
-/* In the absolute form a host stands in front of the path, and another server might read it. */
+/* False for the absolute form: it has a host in front, and another server might read that. */
 static bool is_path(const struct mx_http_head *head)
 {
     return mcpx_slice_equal(head->target, MCPX_SLICE("/mcp")) &&
@@ -141,7 +141,7 @@ enum expose_post_form expose_post_read(struct mcpx_slice body, int64_t number,
     *id = (struct mcpx_slice){0};
     if (mcpx_json_check(body, DEPTH_MAX, &value, NULL) != MCPX_OK ||
         mcpx_rpc_read(value, &rpc, NULL) != MCPX_OK || rpc.form == MCPX_RPC_BODY) {
-        /* On a pipe an empty line is no message; here somebody waits. */
+        /* On a pipe an empty line is skipped; here a client waits for an answer. */
         mcpx_text_slice(line, body.len ? body : MCPX_SLICE(" "));
         return EXPOSE_POST_BROKEN;
     }

@@ -1,8 +1,8 @@
 /*
- * run.c - "mcpx-bridge expose": its command line, loop, socket, and door for clients, which are
- * standard streams or HTTP; what to do is decided in the core. Standard output belongs to the
- * protocol alone: everything for people goes to standard error. The end has an order: what the
- * client waits for is taken back, the connection is closed, and the last lines are written.
+ * run.c - "mcpx-bridge expose": its command line, loop, socket, and door for clients (standard
+ * streams or HTTP). The core decides what to do. Standard output carries the protocol alone; texts
+ * for people go to standard error. The end has an order: open requests are taken back, the
+ * connection is closed, and the last lines are written.
  */
 #include "tools/mcpx-bridge/verbs.h"
 
@@ -23,13 +23,13 @@
 #include <uv.h>
 
 enum {
-    CLOSE_MS = 2000, /* how long the last messages may take to leave */
-    DRAIN_MS = 3500  /* how long answers are waited for when input has ended */
+    CLOSE_MS = 2000, /* for the last messages to leave */
+    DRAIN_MS = 3500  /* for answers after the end of input */
 };
 
 /**
- * `connection`: to the router, and where another token comes from. `address`: where to serve by
- * HTTP, if that is asked for.
+ * `connection`: to the router, and the source of a new token. `address`: of the HTTP server, if
+ * --http is given.
  */
 struct edge {
     struct connection connection;
@@ -52,7 +52,7 @@ struct edge {
     int status;
 };
 
-/* ---- what the core asks ---- */
+/* ---- questions of the core ---- */
 
 static struct mcpx_session *session_of(const void *user)
 {
@@ -95,16 +95,16 @@ static bool roster(const void *user, size_t index, struct mcpx_slice *id)
     return true;
 }
 
-/* ---- what the core wants ---- */
+/* ---- actions of the core ---- */
 
-/* Bytes, or answers: 0 when nothing is left. */
+/* Bytes, or answers with HTTP, still to be written. */
 static size_t unwritten(const struct edge *edge)
 {
     return edge->stdio ? expose_stdio_unwritten(edge->stdio)
                        : expose_http_unwritten(edge->http);
 }
 
-/* A call is written down before its server hears of it. */
+/* Does all actions. A call is recorded before its server gets it. */
 static void act_on_all(struct edge *edge)
 {
     const struct bridge_action *action;
@@ -127,7 +127,7 @@ static void act_on_all(struct edge *edge)
 
 /* ---- the end ---- */
 
-/* Whatever ended it first decides the exit code. */
+/* Begins the end. The first cause decides the exit code. */
 static void leave(struct edge *edge, int status)
 {
     if (edge->leaving)
@@ -141,7 +141,7 @@ static void leave(struct edge *edge, int status)
 
 static void on_timer(uv_timer_t *timer);
 
-/* After every input: what is to be done, and when does somebody want to be woken? */
+/* Does all actions after an input, and sets the timer to the next deadline. */
 static void after_input(struct edge *edge)
 {
     int64_t now = mx_clock_now().mono_ms, due;
@@ -199,7 +199,7 @@ static void on_overlong(void *user, struct mcpx_slice beginning)
     after_input(edge);
 }
 
-/* Told in the middle of writing, perhaps; to leave is for afterwards. */
+/* Leaves by the timer, because this may be called in the middle of a write. */
 static void look_soon(struct edge *edge)
 {
     if (!edge->leaving)
@@ -326,7 +326,7 @@ static void on_late(uv_timer_t *timer)
     uv_stop(timer->loop);
 }
 
-/* Lines that are on their way are written, but nobody is waited for who does not read. */
+/* Writes the last lines, for CLOSE_MS at most: a client may not read them. */
 static void write_last_lines(struct edge *edge)
 {
     uint64_t began = uv_now(&edge->loop);
@@ -355,7 +355,7 @@ static void stop(struct edge *edge)
     free(edge->http);
 }
 
-/* A standard stream that is closed would give its number to the loop's own descriptors. */
+/* Opens closed standard streams: otherwise the loop's own descriptors get their numbers. */
 static void open_streams(void)
 {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
@@ -363,7 +363,7 @@ static void open_streams(void)
             return;
 }
 
-/* Until standard input ends (not with HTTP), a signal comes, or the router refuses for good. */
+/* Runs until standard input ends (not with HTTP), a signal, or a final refusal by the router. */
 static int run(struct edge *edge)
 {
     int status;
@@ -431,7 +431,7 @@ enum {
     HEARTBEAT_MIN_MS = 100
 };
 
-/* What no participant and no name could fit is refused. */
+/* Reads --only. Refuses a pattern that no participant and no name could match. */
 static int read_only(const struct arguments *arguments, struct edge *edge)
 {
     const struct option_word *word;

@@ -1,7 +1,7 @@
 /*
- * stdio.c - standard input and output on the loop. Streams are libuv's; a file, which no poll
- * can wait for, is read in the thread pool and written at once. Output is never dropped: what a
- * client does not read waits, and meanwhile its own requests wait in their pipe.
+ * stdio.c - standard input and output on the loop. Streams are libuv's; a file cannot be polled, so
+ * it is read in the thread pool and written at once. Output is never dropped: unread output waits,
+ * and meanwhile the client's own requests wait in their pipe.
  */
 #include "tools/mcpx-bridge/expose/edge/door.h"
 
@@ -14,7 +14,7 @@
 
 enum { READ_SIZE = 65536 };
 
-/** `ended`: nothing more is read. A stream that is a file has a pipe that is not open. */
+/** `ended`: no more input is read. A file's stream leaves its pipe closed. */
 struct expose_stdio {
     struct expose_door door;
     struct mcpx_lines lines;
@@ -46,7 +46,7 @@ static void take(struct expose_stdio *stdio, const char *bytes, size_t len)
     }
 }
 
-/* A last line without its end is a line too. */
+/* Ends the input. A last line without newline is a line as well. */
 static void finish(struct expose_stdio *stdio)
 {
     take(stdio, "\n", 1);
@@ -108,7 +108,7 @@ static void fail(struct expose_stdio *stdio, int error)
     stdio->failed = true;
 }
 
-/* A file that takes nothing (a full disk) would else look like a client that hears everything. */
+/* Reports a failed write, as on a full disk: otherwise all output would seem to arrive. */
 static void write_file(struct expose_stdio *stdio, struct mcpx_slice bytes)
 {
     while (bytes.len > 0 && !stdio->failed) {
