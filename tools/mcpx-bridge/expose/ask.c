@@ -9,8 +9,8 @@
 enum { ASKS_MAX = 256 };
 
 /*
- * Rate limits of the bridge's own answers, to one participant and to all. They leave most of the
- * router's rate limit to the client's messages.
+ * Rate limits of the bridge's own answers, to one participant and to all: they must not use up the
+ * client's rate limit at the router.
  */
 static const struct mx_rate rate_of_one = {60, 10}, rate_of_all = {600, 60};
 
@@ -141,7 +141,7 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
 
     if (event->envelope->to_count == 0) {
         expose_want(x, BRIDGE_DROP,
-                    event->envelope->id); /* asked of everybody: others answer */
+                    event->envelope->id); /* asked of all participants: others answer */
         return;
     }
     obstacle = find_obstacle(x, event, &code);

@@ -301,7 +301,7 @@ void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_
     release(x);
 }
 
-/* ---- what comes out ---- */
+/* ---- outputs ---- */
 
 const struct bridge_action *expose_next(struct expose *x)
 {

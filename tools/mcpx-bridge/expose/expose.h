@@ -17,7 +17,7 @@ struct expose_config {
     /* Begins our progress tokens; other bridges in the topic have another nonce. */
     const char *nonce;
     struct mx_map_key key; /* of hash tables: random and secret */
-    bool plain;            /* tools and prompts keep unique names of their own */
+    bool plain;            /* tools and prompts keep their own names where these are unique */
     /* There are several clients, and they get answers only: no notifications, and no requests
      * of servers. */
     bool answers_only;
@@ -27,7 +27,7 @@ struct expose_config {
      * and resources by the names that the client sees. * stands for any bytes. None: all. */
     const char *const *only;
     size_t only_count;
-    int64_t request_ms;   /* timeout of a call, counted anew from each progress; 0: none */
+    int64_t request_ms;   /* timeout of a call, restarted by each progress; 0: none */
     int64_t proposal_ms;  /* timeout of a proposal without a decision; 0: none */
     int64_t heartbeat_ms; /* pause between progress notifications of a proposal; > 0 */
 };
@@ -55,7 +55,7 @@ struct expose_view {
 
 struct expose;
 
-/** Makes a server; copies both arguments. Frees it; NULL is allowed. */
+/** Makes a server; copies both arguments. expose_free accepts NULL. */
 struct expose *expose_new(const struct expose_config *config, const struct expose_view *view);
 void expose_free(struct expose *x);
 

@@ -23,7 +23,7 @@ void expose_touch(struct expose *x)
         x->changed_ms = soon > rested ? soon : rested;
 }
 
-/* True when the participant may answer requests for lists, and --only may cover its things. */
+/* True when the participant may answer a request for a list, and --only may cover a name. */
 static bool is_candidate(struct expose *x, struct mcpx_slice participant)
 {
     struct expose_kind kind;
@@ -250,7 +250,7 @@ static void add_page(struct expose *x, struct expose_items *shelf, struct mcpx_s
         name_items(x, shelf);
 }
 
-/* `error`: absent without answer. Not logged: participants without such a list or "initialize". */
+/* `error`: absent without an answer. Logs only servers with such a list. */
 static void refuse_list(struct expose *x, struct expose_items *shelf, struct mcpx_slice error)
 {
     bool is_server = shelf->seat->hello.len > 0;

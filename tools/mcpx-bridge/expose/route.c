@@ -154,7 +154,7 @@ static bool is_server(const struct expose_participant *seat)
     return seat->state == EXPOSE_PARTICIPANT_LISTED && seat->hello.len;
 }
 
-/* Finds a shown name, or the rivals for a name of their own. */
+/* Finds the owner of a shown name, or two rivals with the same own name. */
 static bool find_name(const struct expose *x, enum expose_space space, struct mcpx_slice name,
                       struct expose_route *out)
 {
@@ -227,7 +227,7 @@ static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder
 /*
  * With plain names, requests for unlisted names go to the topic's only server as well, so that the
  * client gets the server's own error. With prefixed names, every tool would have a second name.
- * Names that --only leaves out are not found. Tasks are found always: --only covered their call.
+ * Names that --only leaves out are not found. Task ids are found: --only covered their calls.
  */
 static bool find(const struct expose *x, const struct mcpx_rpc *rpc, struct expose_route *out)
 {

@@ -85,7 +85,7 @@ void expose_settle_tick(struct expose *x)
     if (compare_at(x) > x->now.mono_ms)
         return;
     if (x->view.is_behind(x->view.user)) {
-        x->changed_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS; /* told late, but told */
+        x->changed_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS; /* changes are told later */
         return;
     }
     x->changed_ms = INT64_MAX;

@@ -24,13 +24,13 @@ enum expose_purpose {
     EXPOSE_FOR_NOBODY
 };
 
-/** Whether the answer is for the catalogue. */
+/** True when the answer is for the catalogue. */
 static inline bool expose_call_is_probe(const struct bridge_call *call)
 {
     return call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST;
 }
 
-/** A call's stage. Approval makes PROPOSED APPROVED. REFUSED: no grant covers the call. */
+/** A call's stage. PROPOSED becomes APPROVED by an approval. REFUSED: no grant covers it. */
 enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED, EXPOSE_REFUSED };
 
 /**
@@ -87,7 +87,7 @@ struct expose {
     struct bridge_calls watches; /* resources; `token`: the client's URI of one */
     uint64_t
         told[EXPOSE_LIST_COUNT]; /* hashes of the lists as the client knows them; 0 = none */
-    bool is_warned;              /* a missing grant to withdraw proposals was looked for */
+    bool is_warned;              /* the grant to withdraw proposals was checked */
     bool has_baseline;           /* all lists were compared once */
     size_t untold;               /* notifications left out since the client fell behind */
     int64_t compared_ms;         /* mono_ms of the last comparison of the lists */
@@ -449,7 +449,7 @@ void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
 bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
                         struct mcpx_slice shown);
 
-/** True when the participant may have covered names. Otherwise it is not asked. */
+/** True when --only may cover a name of the participant. Otherwise it is not asked. */
 bool expose_only_wants(const struct expose *x, struct mcpx_slice participant);
 
 #endif

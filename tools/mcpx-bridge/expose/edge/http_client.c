@@ -7,7 +7,7 @@
  * A client that sends nothing, or byte by byte, or does not read, is disconnected after QUIET_MS.
  * When there are too many connections, the longest quiet one is disconnected, so a client cannot
  * keep others out with many connections. A connection that waits for our answer is never
- * disconnected. Rejected: a timeout that starts anew with every byte.
+ * disconnected. Rejected: a timeout that every byte restarts.
  */
 #include "tools/mcpx-bridge/expose/edge/http.h"
 
@@ -33,7 +33,7 @@ static const struct mx_http_fault too_long = {413, "the body is longer than this
 
 /* ---- connections ---- */
 
-/* Starts the timeout of a quiet client anew. */
+/* Restarts the timeout of a quiet client. */
 static void touch(struct http_client *client)
 {
     client->touched_ms = mx_clock_now().mono_ms;
@@ -94,7 +94,7 @@ static void refuse_body(struct http_client *client, const struct mx_http_fault *
     http_client_refuse(client, fault->status, fault->detail);
 }
 
-/* Refuses the largest incomplete body of the largest holder; false when that is the client. */
+/* Refuses the largest body of the address that holds most; false when the client's does. */
 static bool make_room(const struct http_client *client, size_t bytes)
 {
     struct expose_http *http = client->http;

@@ -224,7 +224,7 @@ static void on_failed(void *user, int error)
     look_soon(edge);
 }
 
-/* The connection is gone for good: answer what waits, then end. */
+/* The connection is gone for good: answers open requests, then ends. */
 static void on_final(struct edge *edge, const struct mcpx_event *event)
 {
     mx_scoped_text sentence = {0};

@@ -189,7 +189,7 @@ static bool is_schema_of_object(struct mcpx_slice schema)
     return fits;
 }
 
-/* True for a schema with a dangling reference: clients fail to compile it when they read it. */
+/* True for a schema with a dangling reference: clients compile it when they read the list. */
 static bool refers_nowhere(struct mcpx_slice schema)
 {
     struct mcpx_schema_report report = {0};
