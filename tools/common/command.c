@@ -1,7 +1,7 @@
 /*
  * command.c - reads a command line by the row of its verb.
- * getopt was refused: it knows no long options in POSIX, and a second description of the options
- * next to the help would go stale.
+ * Rejected: getopt. POSIX has no long options, and a second description of the options beside the
+ * help would go stale.
  */
 #include "tools/common/command.h"
 
@@ -266,7 +266,7 @@ static int check_value(const struct option_row *row, const char *value)
     }
 }
 
-/* True for two dashes and small letters: no token in the wrong place looks like that. */
+/* True for two dashes, small letters and digits: a misplaced token does not look like that. */
 static bool is_option_name(const char *word, size_t len)
 {
     return len > 2 && len <= OPTION_NAME_MAX && strncmp(word, "--", 2) == 0 &&
@@ -350,7 +350,7 @@ static int check_required(const struct option_row *list, const struct arguments 
     return STATUS_OK;
 }
 
-/* How many operands a verb takes, in words. */
+/* Writes the number of operands of a verb, in words. */
 static void write_count(const struct command *command, char *text, size_t size)
 {
     if (command->rest)
@@ -361,7 +361,7 @@ static void write_count(const struct command *command, char *text, size_t size)
         snprintf(text, size, "%zu operand%s", command->min, command->min == 1 ? "" : "s");
 }
 
-/* Is anything missing, or too much? */
+/* Checks the number of operands, and that required options are there. */
 static int check_words(const struct command *command, const struct arguments *arguments)
 {
     size_t count = command->rest ? arguments->rest_count : arguments->operand_count;

@@ -1,6 +1,6 @@
 /*
- * command.h - the verbs of a program as rows of one table, and how a command line is read by them.
- * Help, completion and manual are made from the same rows.
+ * command.h - the verbs of a program as rows of one table, and the reader of a command line. Help,
+ * completion and manual are made from the same rows.
  */
 #ifndef TOOLS_COMMAND_H
 #define TOOLS_COMMAND_H
@@ -35,16 +35,16 @@ enum { WORDS_MAX = 512 };
 enum { NUMBER_MAX = 1000000000 };
 
 /**
- * What an option's value is; checked before the verb runs.
+ * The type of an option's value; checked before the verb runs.
  *
- *   NONE      there is none
+ *   NONE      no value
  *   TEXT      anything
  *   FILE      anything; completed as a path
  *   NUMBER    0 .. NUMBER_MAX, decimal
  *   SECONDS   a duration (duration_read)
  *   CHOICE    one of the words that `value` lists, separated by "|"
  *
- * The types below these accept anything. For them completion offers what exists: participants,
+ * The types below these accept anything. For them completion offers existing names: participants,
  * topics, tools, ids of envelopes, ID@DIGEST of open proposals, contexts, contracts, verbs.
  */
 enum value_type {
@@ -66,7 +66,7 @@ enum value_type {
 
 enum { OPTION_REQUIRED = 1, OPTION_REPEATED = 2 };
 
-/** An option a verb knows. A list of them ends with a row without name. */
+/** An option of a verb. A list of them ends with a row without name. */
 struct option_row {
     const char *name; /* with its dashes */
     /* The name of its value in a usage line, or the choices; NULL when it takes none. */
@@ -84,7 +84,7 @@ struct option_row {
         name, value, type, flags, help                                                        \
     }
 
-/** One that takes no value. */
+/** An option without a value. */
 #define SWITCH(name, help) OPTION(name, NULL, VALUE_NONE, 0, help)
 
 /** Rows as a list of their own. */
@@ -113,7 +113,7 @@ struct arguments {
 
 struct arguments;
 
-/** What a verb does. Returns an exit code. */
+/** Runs a verb. Returns an exit code. */
 typedef int command_verb(const struct arguments *arguments);
 
 /** A verb. A table of them ends with a row without name. */
@@ -121,8 +121,8 @@ struct command {
     const char *name;
     /* As in a usage line: "KIND", "TOOL [JSON]", "a|b [WORD...]"; NULL when it takes none. */
     const char *operands;
-    /* How many operands it takes; with `rest`: `min` is how many words the rest has at least,
-     * and `max` is not used. */
+    /* Bounds of the number of operands. With `rest`, `min` is about the words of the rest, and
+     * `max` is not used. */
     size_t min, max;
     /* Options end at "--" or at the first word that is not an option; everything after it is
      * the command line of another program and is not changed. */
@@ -132,9 +132,9 @@ struct command {
     const struct option_row *options; /* its own */
     /* Options it has in common with others, such as connect_options; NULL when none. */
     const struct option_row *shared;
-    /* Does it and returns the exit code; prints its own errors with complain(). */
+    /* Returns the exit code; prints its own errors with complain(). */
     command_verb *run;
-    /* Where help lists it, one of the program's groups; NULL when that has none. */
+    /* Its place in help: one of the program's groups; NULL when the program has none. */
     const char *group;
 };
 
@@ -149,15 +149,15 @@ const struct option_row *option_find(const struct command *command, const char *
                                      size_t len);
 
 /**
- * Where the verb stands: first, or behind options that are written before it, as the first word
- * that is a verb and no option's value. `count` when nothing of that is there.
+ * Returns the index of the verb: 0 when the first word is not an option; else the first known verb
+ * behind options and their values. Returns `count` without a verb.
  */
 size_t command_verb_at(const struct command *table, const char *const *words, size_t count);
 
 /**
- * Reads a verb's words. When they do not fit the verb's row, `out` has those that do. Names an
- * unknown option and the nearest one. Never prints a word that could be a secret: operands, values,
- * and options that are long or have capitals are not repeated.
+ * Reads the words behind a verb. When some do not fit the verb's row, `out` has the others. Names
+ * an unknown option and the nearest known one. A complaint never repeats operands, values, long
+ * options or options with capitals: they may be secrets.
  *
  * argv   ended by NULL at argv[argc]
  *
@@ -167,8 +167,8 @@ int arguments_read(const struct command *command, int argc, char **argv,
                    struct arguments *out);
 
 /**
- * The first option of that name at or after `*at`; NULL when there is none. `*at` is then moved
- * behind it. For the first call `*at` is 0.
+ * The first option of that name at or after `*at`; NULL when there is none. Moves `*at` behind it.
+ * In the first call `*at` is 0.
  */
 const struct option_word *arguments_next(const struct arguments *arguments, const char *name,
                                          size_t *at);
@@ -211,16 +211,16 @@ struct nearest {
 /** Begins a search for `len` bytes; `word` is lent until the search ends. */
 void nearest_begin(struct nearest *nearest, const char *word, size_t len);
 
-/** Keeps the name when it is nearer than all before it. Of equally near names, the first. */
+/** Keeps the name when it is nearer than all earlier ones. */
 void nearest_consider(struct nearest *nearest, const char *name);
 
-/** The errno by which writing to standard output failed; to be asked right after writing. */
+/** The errno of the first failed write to standard output, or 0; call it right after writing. */
 int output_error(void);
 
 /** True when the reader of standard output has gone. Never true for a file or terminal. */
 bool output_is_unread(void);
 
-/** Sets what complaints begin with; kept. `verb` is NULL before one is known. */
+/** Sets the names at the head of complaints; keeps both pointers. `verb` is NULL while unknown. */
 void complain_as(const char *program, const char *verb);
 
 /**
@@ -229,12 +229,12 @@ void complain_as(const char *program, const char *verb);
  */
 int fail_with(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** The same, where no status is wanted. */
+/** The same, without a status. */
 #define complain(...) ((void)fail_with(STATUS_OK, __VA_ARGS__))
 
 /**
- * As fail_with, about a thing whose name others may have chosen: "PROGRAM VERB: WHAT" and the
- * sentence, which begins with a space or ": ". `what` is made visible, and cut after 256
+ * As fail_with, with the name of a thing: "PROGRAM VERB: WHAT" and the sentence. The sentence
+ * begins with a space or ": ". `what` may come from others: it is made visible, and cut after 256
  * characters.
  */
 int fail_of(int status, struct mcpx_slice what, const char *format, ...)
@@ -244,37 +244,37 @@ int fail_of(int status, struct mcpx_slice what, const char *format, ...)
  * As fail_with, about a place in a text: "PROGRAM VERB: WHERE, line 2, column 7: " and the
  * sentence. Lines and columns count from 1; a column is a character.
  *
- * line     of the text's beginning
+ * line     number of the text's first line
  * before   the text up to that place
  */
 int fail_at(int status, const char *where, size_t line, struct mcpx_slice before,
             const char *sentence);
 
 /**
- * Returns a result of libmcpx as it is; ends the program when that is MCPX_ENOMEM. malloc itself
- * does so in our programs (memory.c), so nothing in tools/ asks whether there was memory: no text
- * of it has failed, and no list is short of a row. This, and text_whole, stand where something goes
- * out, in case libmcpx names so what no malloc has refused.
+ * Returns a result of libmcpx as it is; ends the program when it is MCPX_ENOMEM. malloc itself does
+ * so in our programs (memory.c), so code in tools/ does not check for memory: texts and lists are
+ * complete. This and text_whole guard output, in case libmcpx reports MCPX_ENOMEM for another
+ * reason.
  */
 enum mcpx_err memory_checked(enum mcpx_err err);
 
-/** Lends a text that is to leave the program; ends the program when it has failed. */
+/** Lends a text for output; ends the program when the text has failed. */
 struct mcpx_slice text_whole(const struct mcpx_text *text);
 
-/** Prints whole lines to standard error as they are, in the way that complain() prints. */
+/** Prints whole lines to standard error, unchanged, as complain() does. */
 void complain_in_lines(struct mcpx_slice lines);
 
 /**
- * From now on complaints do not wait for the reader of standard error. What it does not take at
- * once is kept, up to a bound. How many lines were lost beyond that is said later. For programs
- * with an event loop.
+ * From now on complaints do not wait for the reader of standard error. A bounded buffer keeps lines
+ * that it does not accept at once. A later line gives the number of lost ones. For programs with an
+ * event loop.
  */
 void complain_without_waiting(void);
 
-/** Tries again to print what is kept. To be called in every turn of the loop. */
+/** Tries again to print kept complaints. Call it in every loop iteration. */
 void complain_again(void);
 
-/** Waits until what is kept is printed, at most a second. Later complaints wait again. */
+/** Waits up to a second until kept complaints are printed. Later complaints wait again. */
 void complain_at_last(void);
 
 #endif

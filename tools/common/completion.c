@@ -1,10 +1,10 @@
 /*
- * completion.c - what can complete the end of a command line, and for each shell a short script
- * that asks for it when the user presses Tab.
+ * completion.c - offers for the last word of a command line, and a short script per shell. The
+ * script asks for the offers when the user presses Tab.
  *
- * Refused: scripts that know the verbs themselves, as one for bash once did. The rules would be
- * written in three languages, and no script knows who is in the topic. The command line is not
- * finished when it comes here. So nothing complains about it, and only what reads is run.
+ * Rejected: scripts that know the verbs themselves. The rules would be written in three languages,
+ * and a script does not know the participants of the topic. The command line is unfinished here, so
+ * errors are not reported, and the calls to the router only read.
  */
 #include "tools/common/program.h"
 
@@ -148,7 +148,7 @@ static bool is_plain(struct mcpx_slice word)
            (word.len == 0 || memcmp(shown.text, word.text, word.len) == 0);
 }
 
-/* Offers a word that begins with what was typed, with the first sentence of `about`. */
+/* Offers a word when it begins with the typed text; adds the first sentence of `about`. */
 static void offer(struct typing *typing, struct mcpx_slice word, const char *about)
 {
     size_t typed = strlen(typing->last), len = strcspn(about, ";.\n");
@@ -179,7 +179,7 @@ static void offer_choices(struct typing *typing, const char *choices, size_t len
     }
 }
 
-/* What the program finds out, one per line: the word, a tab, what it is. */
+/* Offers the program's own finds, one per line: the word, a tab, its description. */
 static void offer_live(struct typing *typing, enum value_type type)
 {
     mx_scoped_text found = {0};
@@ -296,7 +296,7 @@ static void be_silent(void)
     close(fd);
 }
 
-/* Reads the words before the last one, but the verb, as far as they fit. */
+/* Reads the words before the last one, without the verb, as far as they fit. */
 static void read_line(struct typing *typing, const char *const *words, size_t count,
                       size_t verb)
 {

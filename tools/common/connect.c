@@ -1,9 +1,9 @@
 /*
- * connect.c - finds out from options, environment and context where a client connects. Tokens come
- * from files, the environment or a router in development mode. They never come from the command
- * line, because process lists and shell histories show it. Each setting comes from the command
- * line, else from the environment, else from the context, whatever the other settings come from: so
- * "--topic other" means another topic of the same router.
+ * connect.c - finds router, topic and token in options, environment and context. Tokens come from
+ * files, the environment or a router in development mode. They never come from the command line,
+ * because process lists and shell histories show it. Each setting comes from the command line, else
+ * from the environment, else from the context, independently of the other settings: so "--topic
+ * other" means another topic of the same router.
  */
 #include "tools/common/connect.h"
 
@@ -94,8 +94,8 @@ int connection_complain_of_both(void)
 }
 
 /*
- * A setting from the command line, else the environment, else the context; else NULL. `from`, which
- * may be NULL, is filled with the name of what has it, or "the default"; with NULL for the context.
+ * A setting from the command line, else the environment, else the context; else NULL. `from`,
+ * unless NULL, gets the option or variable, NULL for the context, or "the default".
  */
 static const char *setting_of(const struct arguments *arguments,
                               const struct connection *connection,
@@ -132,7 +132,7 @@ static int keep_token(struct connection *out, const char *source, const char *te
     return STATUS_OK;
 }
 
-/* What was read of a token file. */
+/* The content of a token file, and its status. */
 struct token_read {
     char bytes[CONNECTION_TOKEN_MAX + 3];
     struct stat about;
@@ -175,7 +175,7 @@ static int read_token_file(struct connection *out, const char *file)
     return status;
 }
 
-/* Does not wait for the writer of a pipe in the place of the file. */
+/* Does not wait for a writer when a pipe has replaced the file. */
 static int read_other_token(const struct connection *connection, char **token)
 {
     struct token_read found;
@@ -298,7 +298,7 @@ static int ask_first(struct connection *out)
     bool quiet = out->timeout_ms > 0 && !out->is_patient;
     int status = ask_for_token(out, quiet, out->timeout_ms, &out->token);
 
-    /* It is not there, or is still starting. */
+    /* The router does not run yet, or is still starting. */
     if (out->is_patient && (status == STATUS_UNREACHABLE || status == STATUS_TIMEOUT)) {
         complain("waiting for the router");
         return keep_token(out, "--as", "none-yet", strlen("none-yet"));
@@ -312,7 +312,7 @@ static int ask_first(struct connection *out)
 }
 
 /*
- * Finds the token file, and `as`. The context is used only when nothing else says who we are.
+ * Finds the token file, and `as`. The context is used only without --as, --token-file and `token`.
  * `token` is that of the environment, or NULL.
  */
 static const char *find_file(const struct arguments *arguments, struct connection *out,

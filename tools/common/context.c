@@ -2,8 +2,8 @@
  * context.c - the file of contexts: read, checked, replaced as a whole. It never has a token, only
  * the path of the token's file, because people show each other their file of contexts.
  *
- * jansson says where a text stops being JSON, but not where a member is. So what belongs there is
- * judged in the text itself.
+ * jansson reports the place of a syntax error, but not the place of a member. So members are
+ * checked in the text itself.
  */
 #include "tools/common/context.h"
 
@@ -51,7 +51,7 @@ bool context_name_is_valid(struct mcpx_slice name)
     return name.len > 0 && name.len <= NAME_MAX_BYTES && name.text[0] != '-';
 }
 
-/* Appends the folder, then the file. False when neither variable says where they are. */
+/* Appends the folder, then the file. False when neither variable has an absolute path. */
 static bool find_file(struct mcpx_text *folder, struct mcpx_text *path)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -75,7 +75,7 @@ static bool is_setting(struct mcpx_slice member)
     return false;
 }
 
-/* What is wrong, and where; NULL when nothing is. */
+/* Returns the first error and its place; NULL when there is none. */
 static const char *fault_of(struct mcpx_slice whole, struct mcpx_slice *at)
 {
     struct mcpx_slice contexts = mcpx_json_get(whole, "contexts");
@@ -135,7 +135,7 @@ static int parse(const char *path, const struct mcpx_text *text, json_t **tree)
                    (struct mcpx_slice){text->text, (size_t)(at.text - text->text)}, fault);
 }
 
-/* A HOME that is not this user's, or no folder, keeps no contexts. */
+/* A missing file, or one that this user may not read, counts as empty. */
 int contexts_read(json_t **tree)
 {
     mx_scoped_text folder = {0}, path = {0}, text = {0};
@@ -232,12 +232,12 @@ const char *context_value(const json_t *tree, const char *name, enum context_set
  * unsetenv(3) is not enough: it only changes a list of pointers, and the kernel still shows the
  * memory that the process was given at its start. So the bytes themselves are overwritten. A
  * program keeps copies of a token in its memory, which the same user could read too. So the
- * process is made not dumpable: then its memory cannot be read. Refused: the program executes
+ * process is made not dumpable: then its memory cannot be read. Rejected: the program executes
  * itself again and gets the token through a pipe. The first program would show the token for the
  * same time.
  *
- * The files of a certificate are judged before anything is asked of the router: what libcurl says
- * of such a file names neither it nor the reason.
+ * The files of a certificate are checked before the first call of the router, because errors of
+ * libcurl name neither the file nor the reason.
  */
 
 extern char **environ;

@@ -1,5 +1,5 @@
 /*
- * context.h - named contexts: where to connect and as whom, kept in one file of the user.
+ * context.h - named contexts (router, topic, identity), kept in one file of the user.
  */
 #ifndef TOOLS_CONTEXT_H
 #define TOOLS_CONTEXT_H
@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/** What a context may hold. Each has a row in context_settings. */
+/** The settings of a context. Each has a row in context_settings. */
 enum context_setting {
     CONTEXT_URL,
     CONTEXT_TOPIC,
@@ -39,7 +39,7 @@ extern const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT];
  *
  * A file that is not there counts as an empty one. A complaint names file, line and column.
  *
- * tree   given on STATUS_OK; has "contexts", and "current" when one is
+ * tree   given on STATUS_OK; has "contexts", and "current" when one is chosen
  *
  * Returns STATUS_OK, STATUS_USAGE when the file is at fault, or STATUS_FAILED.
  */
@@ -55,8 +55,8 @@ int contexts_read(json_t **tree);
 int contexts_write(const json_t *tree);
 
 /**
- * The name of the context to use: that of --context, else that of MCPX_CONTEXT, else the current
- * one; NULL when none is chosen. Lent by the command line, the environment or `tree`.
+ * The name of the context to use: --context, else MCPX_CONTEXT, else the current one; NULL when
+ * none is chosen. Lent by the command line, the environment or `tree`.
  */
 const char *context_chosen(const struct arguments *arguments, const json_t *tree);
 
@@ -74,21 +74,21 @@ extern const char context_name_rule[];
 int context_find(const json_t *tree, const char *name);
 
 /*
- * Hides a token from other processes of the same user, above all from those that this program
- * starts; and checks the certificate that a program shows to its router.
+ * Hides a token from other processes of the same user, above all from children of the program.
+ * Checks the certificate for the router.
  */
 
 /**
  * Takes a variable out of the environment, and its value out of the memory that the kernel shows as
- * /proc/PID/environ. Gives a copy, to be wiped with secret_wipe and freed; NULL when there was no
+ * /proc/PID/environ. Returns a copy, to be wiped with secret_wipe and freed; NULL when there was no
  * such variable, or when it was empty. Pointers that getenv returned for this variable point to
  * zeros afterwards.
  */
 char *secret_take(const char *variable);
 
 /**
- * Takes every variable MCPX_..._TOKEN and MCPX_..._SECRET out of the environment, as secret_take
- * does, but not `kept`: what this program does not need is not for those that it starts.
+ * Takes every variable MCPX_..._TOKEN and MCPX_..._SECRET except `kept` out of the environment, as
+ * secret_take does. Children of the program must not inherit them.
  */
 void secret_drop_others(const char *kept);
 
@@ -105,8 +105,8 @@ void secret_hide_process(void);
 struct stat;
 
 /**
- * Checks cert_file and key_file, which are filled in where they were given, and fills in key_file
- * where the key stands beside the certificate. Warns when others may read it.
+ * Checks cert_file and key_file. Without key_file, the key is expected in cert_file, and key_file
+ * is set to that. Warns when others may read the key.
  *
  * api   address of the HTTP API
  *
@@ -114,7 +114,7 @@ struct stat;
  */
 int certificate_check(const char *api, struct mcpx_client_config *client);
 
-/** Warns when a file with a secret is one that others may read. A pipe is not. */
+/** Warns when others may read a file with a secret. Pipes are exempt. */
 void certificate_warn_of_readers(const char *file, const struct stat *about);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * http.c - libcurl, set up for a router, and for a server of the internet. For a router it uses no
- * proxy, because the WebSocket client uses none either. For another server it uses one where the
- * environment names it, and has a bound on what that may send. It follows no redirects, and speaks
- * only http and https.
+ * http.c - libcurl, set up for a router, and for other servers. For a router it uses no proxy,
+ * because the WebSocket client uses none either. For another server it uses the proxy of the
+ * environment. The length of answers is limited. It follows no redirects, and speaks only http and
+ * https.
  */
 #include "tools/common/http.h"
 
@@ -54,7 +54,7 @@ enum { ANSWER_MAX = 64 << 20, TIMEOUT_MS = 30000, CONNECT_MS = 10000 };
 /* As fail_with, unless the caller prints its own complaints. */
 #define FAIL(call, status, ...) ((call)->quiet ? (status) : fail_with((status), __VA_ARGS__))
 
-/* What libcurl fills while it receives. */
+/* The text that libcurl fills while it receives. */
 struct received {
     struct mcpx_text *text;
     size_t bytes_max;
@@ -71,7 +71,7 @@ static size_t collect(char *bytes, size_t size, size_t count, void *user)
     return size * count;
 }
 
-/* What holds for any server. `protocols` as libcurl needs them: "http,https". */
+/* Sets the options for any server. `protocols` as libcurl wants them: "http,https". */
 static void begin(CURL *curl, const char *url, const char *protocols, const char *ca_file,
                   struct received *received)
 {
@@ -98,7 +98,7 @@ int http_status_of(long status, const char *code)
     return status >= 400 && status < 500 && status != 429 ? STATUS_USAGE : STATUS_FAILED;
 }
 
-/* A line for each line: a reload that was refused has as many faults as the file has. */
+/* Prints a complaint per line of the detail: a refused reload lists all errors of the file. */
 static void complain_in_turn(long status, const char *detail)
 {
     mx_scoped_text shown = {0};
@@ -118,7 +118,7 @@ static void complain_in_turn(long status, const char *detail)
         complain("and more, which is in the router's log");
 }
 
-/* Complains with what the router answered. Returns the exit code for that answer. */
+/* Complains with the router's answer. Returns its exit code. */
 static int complain_about(const struct http_call *call, long status,
                           const struct mcpx_text *answer)
 {
@@ -137,7 +137,7 @@ static int complain_about(const struct http_call *call, long status,
     return result;
 }
 
-/* What libcurl says of TLS in general names no reason; `said` is what it says of this attempt. */
+/* `said` is libcurl's text about this attempt; its general texts about TLS give no reason. */
 static int complain_of_tls(const struct http_call *call, CURLcode code, const char *said)
 {
     const char *why = *said ? said : curl_easy_strerror(code);
@@ -203,7 +203,7 @@ static void set_up(CURL *curl, const struct http_call *call)
     curl_easy_setopt(curl, CURLOPT_KEYPASSWD, ""); /* or OpenSSL asks the terminal */
 }
 
-/* What is left of the time for an attempt; libcurl takes 0 for no limit. */
+/* The time left for an attempt, at least 1 ms: libcurl takes 0 for no limit. */
 static long time_left(const struct http_call *call)
 {
     int64_t wanted = call->timeout_ms > 0 ? call->timeout_ms : TIMEOUT_MS;
@@ -213,8 +213,8 @@ static long time_left(const struct http_call *call)
 }
 
 /*
- * When the router refuses because of too many requests, or too long answers, it says when to ask
- * again. Waits until then. Returns false when there is no use in asking again.
+ * A router that answers 429 (too many requests, or too long answers) names a time to ask again.
+ * Waits until then. Returns false when asking again is useless.
  */
 static bool is_put_off(CURL *curl, int64_t until_ms)
 {
@@ -283,7 +283,7 @@ static bool is_loopback(const char *host)
            (strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == strlen(host));
 }
 
-/* NULL when the address may be asked, else what is wrong with it. */
+/* Returns the error in the address; NULL when it is allowed. */
 static const char *fault_of(const struct download *download)
 {
     CURLU *url = curl_url();

@@ -1,6 +1,5 @@
 /*
- * http.h - one call of the router's HTTP API, and a document from any address, by somebody else's
- * server.
+ * http.h - a call of the router's HTTP API, and a download from any other server.
  */
 #ifndef TOOLS_HTTP_H
 #define TOOLS_HTTP_H
@@ -10,7 +9,7 @@
 /** A call. */
 struct http_call {
     const char *base;    /* "http://host:port", as url_api makes it */
-    const char *from;    /* what gave the address, for complaints: "--url"; NULL = not said */
+    const char *from;    /* source of the address, for complaints: "--url"; NULL = not said */
     const char *path;    /* begins with "/"; already percent-encoded */
     const char *method;  /* NULL = POST with a body, else GET */
     const char *body;    /* JSON; NULL = none */
@@ -20,24 +19,23 @@ struct http_call {
     const char *cert_file;
     const char *key_file;
     int64_t timeout_ms; /* for each attempt; 0 = 30000 */
-    /* When all of them end, the pauses between them included, on the clock of mx_clock_now; 0 =
-     * a minute is for pauses and further attempts. */
+    /* End of all attempts and pauses, on the clock of mx_clock_now; 0 = a minute for pauses and
+     * further attempts. */
     int64_t deadline_ms;
     bool quiet; /* prints nothing about a failure */
 };
 
 /**
- * Calls and waits for the answer. When the router has had too many requests, asks again at the time
- * that it says, for up to a minute and not beyond the deadline; a quiet call does not.
+ * Calls and waits for the answer. When the router answers 429, asks again at the time that it
+ * names, for up to a minute and not beyond the deadline. A quiet call does not ask again.
  *
- * answer   zero-initialised; filled with the body of the answer, be it a problem document; the
- *          caller finishes it in every case
+ * answer   zero-initialised; filled with the answer's body, also of a problem document; the caller
+ *          finishes it in every case
  *
- * Returns STATUS_OK; else an exit code, having complained in one sentence, which has the detail of
- * the problem document (RFC 9457) when there is one. STATUS_UNREACHABLE for no connection, 401, a
- * token that is not good for the topic, and a router that is shutting down; STATUS_REFUSED for a
- * capability violation; STATUS_ABSENT for 404; STATUS_USAGE for other 4xx; STATUS_TIMEOUT;
- * STATUS_FAILED for everything else.
+ * Returns STATUS_OK; else an exit code, having complained with the detail of the problem document
+ * (RFC 9457), if there is one. STATUS_UNREACHABLE for no connection, 401, 403, and a router that is
+ * shutting down; STATUS_REFUSED for a capability violation; STATUS_ABSENT for 404; STATUS_USAGE for
+ * other 4xx but 429; STATUS_TIMEOUT; STATUS_FAILED for everything else.
  */
 int http_do(const struct http_call *call, struct mcpx_text *answer);
 
@@ -52,7 +50,7 @@ int http_status_of(long status, const char *code);
  */
 bool url_api(const char *url, struct mcpx_text *out);
 
-/** What to fetch. */
+/** A document to fetch. */
 struct download {
     const char *url; /* https://..., or with `loopback_http` also http:// to this machine */
     const char *ca_file; /* PEM file; NULL = the system's */
@@ -62,13 +60,12 @@ struct download {
 };
 
 /**
- * Fetches a document. Redirects are not followed: who may answer is what the caller has said.
+ * Fetches a document. Redirects are not followed: only the server of `url` may answer.
  *
  * out   the document is appended; the caller finishes it in every case
  *
- * Returns STATUS_OK; else, having complained: STATUS_USAGE for an address that is none or not
- * allowed, STATUS_UNREACHABLE, STATUS_TIMEOUT, STATUS_FAILED for an answer that is too long or is
- * not 200.
+ * Returns STATUS_OK; else, having complained: STATUS_USAGE for an invalid or forbidden address,
+ * STATUS_UNREACHABLE, STATUS_TIMEOUT, STATUS_FAILED for a too long answer or one other than 200.
  */
 int download_do(const struct download *download, struct mcpx_text *out);
 

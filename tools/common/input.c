@@ -1,6 +1,6 @@
 /*
- * input.c - reading a file to its end. It is bounded, because what is read is a document, and who
- * gives a disk by mistake should hear of that rather than wait.
+ * input.c - reads a file to its end. The length is limited: a user who names a disk by mistake gets
+ * an error instead of a long wait.
  */
 #include "tools/common/input.h"
 

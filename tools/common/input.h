@@ -1,5 +1,5 @@
 /*
- * input.h - a file from the command line, or standard input; and a file that is replaced.
+ * input.h - a file from the command line, or standard input; and the replacement of a file.
  */
 #ifndef TOOLS_INPUT_H
 #define TOOLS_INPUT_H
@@ -36,15 +36,15 @@ bool input_lines_next(struct input_lines *lines, struct mcpx_slice *line);
 /** Closes it. Returns STATUS_OK; STATUS_USAGE, having complained, when not all of it was read. */
 int input_lines_close(struct input_lines *lines);
 
-/** True for what stands for standard input: NULL and "-". */
+/** True when the path means standard input: NULL and "-". */
 bool input_is_standard(const char *path);
 
-/** What a complaint about such a file calls it. */
+/** The name of a file in complaints. */
 const char *input_name(const char *path);
 
 /**
- * Replaces a file: writes beside it, then moves that there. Whoever reads has the old one or the
- * new one. Returns STATUS_OK; STATUS_FAILED, having complained.
+ * Replaces a file: writes another one beside it, then renames that. A reader gets the old one or
+ * the new one. Returns STATUS_OK; STATUS_FAILED, having complained.
  */
 int input_replace(const char *path, struct mcpx_slice text, unsigned mode);
 

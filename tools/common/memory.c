@@ -1,19 +1,17 @@
 /*
- * memory.c - malloc, calloc and realloc of the programs. They stand before those of the C library,
- * for all that is in the process: our code, libmcpx, libuv, OpenSSL, libcurl, the C library's own
- * strdup and getline. What they cannot give ends the program; NULL is never returned, but where the
- * C library means something else by it (a size of 0).
+ * memory.c - malloc, calloc and realloc of the programs. They replace those of the C library in the
+ * whole process: in our code, libmcpx, libuv, OpenSSL, libcurl, the C library's own strdup and
+ * getline. When memory is missing, they end the program; they return NULL only for a size of 0.
  *
- * A bridge that lives on with half of what it should know may send half of what it should say, and
- * whoever started it can start it again; so nothing above has to be right without memory. The
- * router, which has more than one client's conversation to lose, goes on.
+ * A bridge without memory may lose data and send incomplete messages, but it can be started again.
+ * So the code above need not work without memory. The router serves many clients and goes on.
  *
- * Refused: functions of our own in the place of malloc, because the libraries would not call them;
- * --wrap of the linker, because it reaches no shared library. Nothing here bounds what others ask
- * for: that is done before memory is taken.
+ * Rejected: functions of our own in place of malloc, because the libraries would not call them;
+ * --wrap of the linker, because it does not reach shared libraries. Limits on input from others are
+ * checked elsewhere, before memory is taken.
  *
- * It is a part of the programs and of no library, because a test program's malloc is its own; and
- * not of those with sanitizers, whose malloc ends the program itself.
+ * The file is part of the programs, not of a library, because test programs have a malloc of their
+ * own. Programs with sanitizers do not have it: their malloc ends the program itself.
  */
 #define _GNU_SOURCE /* RTLD_NEXT, program_invocation_short_name */
 #include "tools/common/program.h"
@@ -24,7 +22,7 @@
 
 #define REPLACED __attribute__((visibility("default")))
 
-/* The next of these names: the C library's, or those of an allocator that was preloaded. */
+/* The next functions of these names: the C library's, or those of a preloaded allocator. */
 static struct {
     void *(*malloc)(size_t);
     void *(*calloc)(size_t, size_t);

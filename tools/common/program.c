@@ -1,6 +1,5 @@
 /*
- * program.c - what every program of verbs does before and after a verb runs, and the table of verbs
- * as a manual page in mdoc.
+ * program.c - runs a verb of a program, and prints the table of verbs as a manual page in mdoc.
  *
  * SIGPIPE is ignored while the program runs, because a socket may raise it too. The program ends by
  * SIGPIPE only when the reader of standard output has gone.
@@ -256,7 +255,7 @@ static void print_options(const struct option_row *list, int width)
     }
 }
 
-/* The verbs of a group; all when it is NULL. */
+/* Prints the verbs of a group; all when it is NULL. */
 static void print_verbs(FILE *stream, const struct program *program, const char *group,
                         int width)
 {
@@ -285,7 +284,7 @@ static void print_overview(FILE *stream, const struct program *program)
             program->name);
 }
 
-/* Prints what comes after "usage: " for a verb. */
+/* Prints the usage of a verb, without "usage: ". */
 static void print_usage(FILE *stream, const struct program *program,
                         const struct command *command)
 {
@@ -338,7 +337,7 @@ static bool answer_itself(const struct program *program, const char *word)
 
 static const char *const own_words[] = {"--help", "--version", "--man", NULL};
 
-/* A word that is too long for a verb may be a token that was pasted in the wrong place. */
+/* Does not print a word that is too long for a verb: it may be a misplaced token. */
 static int complain_of_verb(const struct program *program, const char *word)
 {
     mx_scoped_text shown = {0};
@@ -360,7 +359,7 @@ static int complain_of_verb(const struct program *program, const char *word)
     return STATUS_USAGE;
 }
 
-/* Puts the verb before the options that stand before it. */
+/* Moves the verb in front of options that are written before it. */
 static void move_verb(const struct program *program, int argc, char **argv)
 {
     size_t count = (size_t)argc - 1;
@@ -422,9 +421,9 @@ const struct program *program_running(void)
 }
 
 /*
- * When a standard stream is closed, the first file or socket that is opened gets its number, and a
- * complaint could go to the router. So closed streams are replaced. A replacement refuses what its
- * stream is for, so output that nobody gets is still a failure.
+ * The number of a closed standard stream goes to the first file or socket, and a complaint could go
+ * to the router. So /dev/null replaces closed streams. It is opened in the wrong direction, so that
+ * output to a closed stream is still a failure.
  */
 static void occupy_streams(void)
 {

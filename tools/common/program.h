@@ -38,25 +38,25 @@ struct program {
     const char *const *groups;
     const struct note_row *examples; /* lines as typed and printed; may be NULL */
     const char *see_also;            /* other manuals: "mcpxctl 1, mcpx-router 8" */
-    /* Those for which completion offers words; may be NULL. */
+    /* The operands with offers in completion; may be NULL. */
     const struct operand_row *operands;
-    /* Appends what exists of a type, VALUE_PARTICIPANT or one below it, one per line: the word,
-     * a tab, what it is. `line` is what was typed before. NULL = offers nothing. */
+    /* Appends existing names of a type, VALUE_PARTICIPANT or one below it, one per line: the word,
+     * a tab, its description. `line` is the text before. NULL = offers nothing. */
     void (*offer)(const struct arguments *line, enum value_type type, struct mcpx_text *out);
 };
 
 /**
- * Does all that main() has to do: runs the verb, or answers --help, --version and --man, and
- * returns the exit code. Other processes of the same user cannot read this one
- * (secret_hide_process). Standard output is line-buffered. Output that could not be written is a
- * failure: a script must not take half an answer for a whole one. When the reader of standard
- * output has gone, the program ends by SIGPIPE and prints nothing.
+ * The body of main(): runs the verb, or answers --help, --version and --man. Returns the exit code.
+ * Other processes of the same user cannot read this one (secret_hide_process). Standard output is
+ * line-buffered. Output that could not be written is a failure: a script must not take half an
+ * answer for a whole one. When the reader of standard output has gone, the program ends by SIGPIPE
+ * and prints nothing.
  */
 int program_run(const struct program *program, int argc, char **argv);
 
 /**
- * Ends the program at once, with the line "PROGRAM: out of memory" and STATUS_MEMORY. The line
- * is written as it is, because whatever else prints may want memory.
+ * Ends the program at once, with the line "PROGRAM: out of memory" and STATUS_MEMORY. The line is
+ * written directly, because other output may need memory.
  */
 _Noreturn static inline void end_without_memory(const char *program)
 {
@@ -64,7 +64,7 @@ _Noreturn static inline void end_without_memory(const char *program)
     char line[80];
     int len = snprintf(line, sizeof line, "%.40s: out of memory\n", program);
 
-    /* Nobody is left to hear that it could not be written. */
+    /* A failed write cannot be reported. */
     (void)!(poll(&output, 1, 1000) > 0 && write(STDERR_FILENO, line, (size_t)len) > 0);
     _exit(STATUS_MEMORY);
 }
@@ -78,9 +78,9 @@ const struct program *program_running(void);
  * are the words behind the program's name; the last one is still being typed.
  *
  * An offer is a line: the word, and for zsh and fish a tab and what the word is. A line
- * "<tab>files" or "<tab>commands" asks the shell to offer its own. An offer begins with what was
- * typed, and has no characters that text_visible would escape. From the first offer on, standard
- * error is discarded: what cannot be found out is not offered, and nothing says so. Row: below.
+ * "<tab>files" or "<tab>commands" asks the shell to offer its own. An offer begins with the typed
+ * text, and has no characters that text_visible would escape. Standard error is discarded before
+ * the first offer, so failed lookups are silent. Row: below.
  */
 int cmd_completion(const struct arguments *arguments);
 

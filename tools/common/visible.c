@@ -1,9 +1,9 @@
 /*
- * visible.c - makes text from others safe for a terminal. A person approves a proposal by what the
- * screen shows. So the most important part here is the table of characters that are not seen, or
- * that change how a text looks. Refused: to delete such characters. The reader would not see that
- * they were there. The layout of JSON is changed token by token; no values are built, so the bytes
- * that were sent are shown: 1.10, 1e400, a name that appears twice.
+ * visible.c - makes text from others safe for a terminal. A person approves a proposal by its text
+ * on the screen. So the most important part here is the table of characters that are invisible or
+ * change the look of a text. Rejected: to delete such characters. The reader would not see that
+ * they were there. The layout of JSON is changed token by token; no values are built, so the
+ * original bytes are shown: 1.10, 1e400, a repeated name.
  */
 #include "tools/common/visible.h"
 
@@ -73,8 +73,8 @@ static void add_escape(struct mcpx_text *out, uint32_t character)
     add_hex(out, "\\u", 0xdc00 + ((character - 0x10000) & 0x3ff), 4);
 }
 
-/* What to escape: characters that hide or turn text, blanks that look alike, layout. LINES: no line
- * end and no tab. */
+/* Groups to escape: LIES hide or turn text, BLANKS look alike, LAYOUT is below 0x20. LINES: but not
+ * line ends and tabs. */
 enum { LIES = 1, BLANKS = 2, LAYOUT = 4, LINES = 8 };
 
 static bool is_escaped(uint32_t character, unsigned what)

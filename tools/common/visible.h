@@ -1,6 +1,6 @@
 /*
  * visible.h - text from others, made safe for a terminal: nothing moves the cursor, is hidden, or
- * changes the direction of text. Whether output has colours, and which.
+ * changes the direction of text. Colours of output.
  */
 #ifndef TOOLS_VISIBLE_H
 #define TOOLS_VISIBLE_H
@@ -9,16 +9,16 @@
 
 /**
  * Appends text as one line for a terminal. Control characters (C0, DEL, C1), line and paragraph
- * separators, and characters that are invisible or change the direction of text are written as
- * JSON would escape them, "\u202e"; bytes that are not UTF-8 as "\xff". Everything else is
- * unchanged, so JSON text without white space between its tokens still means the same.
+ * separators, invisible characters and those that change the direction of text become escapes of
+ * JSON, "\u202e". Bytes that are not UTF-8 become "\xff". Everything else is unchanged, so JSON
+ * text without white space between its tokens still means the same.
  */
 void text_visible(struct mcpx_text *out, struct mcpx_slice text);
 
 /**
- * The same as text_visible, for a text that this program composed and that may go to a terminal.
- * Bytes below 0x20 are unchanged, because they are our own layout and colours. JSON keeps its
- * meaning here too: its strings have no such byte.
+ * The same as text_visible, for a text that this program composed for a terminal. Bytes below 0x20
+ * are unchanged, because they are our own layout and colours. JSON keeps its meaning here too: its
+ * strings have no such byte.
  */
 void text_shown(struct mcpx_text *out, struct mcpx_slice text);
 
@@ -56,7 +56,7 @@ void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t c
                        MX_NTH(__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),                 \
                        (const struct mx_piece[]){MX_PIECES(__VA_ARGS__)})
 
-/** Appends a member of an object in a format that has one argument; nothing when it is absent. */
+/** Appends a member of an object by a format with one argument; nothing when it is absent. */
 void text_member(struct mcpx_text *out, const char *format, struct mcpx_slice object,
                  const char *name);
 
@@ -90,17 +90,17 @@ void text_compact(struct mcpx_text *out, struct mcpx_slice value);
            "CLICOLOR_FORCE is")
 
 /**
- * Whether output to a terminal (`tty`), or to something else, has colours, with that value of
- * --color or NULL. The first of these that applies decides:
+ * True when output has colours. `tty`: it goes to a terminal; `option`: the value of --color, or
+ * NULL. The first of these decides:
  *
  *   --color always, --color never
- *   a NO_COLOR that is not empty: no
- *   a CLICOLOR_FORCE that is neither empty nor "0": yes
- *   otherwise: yes for a terminal that is not "dumb"
+ *   NO_COLOR, not empty: no
+ *   CLICOLOR_FORCE, neither empty nor "0": yes
+ *   otherwise: yes for a terminal other than "dumb"
  */
 bool colour_is_wanted(const char *option, bool tty);
 
-/** What a piece of text is; each has its own colour. */
+/** The sort of a piece of text; each has its own colour. */
 enum paint {
     PAINT_NONE,
     PAINT_DIM,
