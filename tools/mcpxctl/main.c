@@ -1,11 +1,11 @@
 /*
- * main.c - the table of verbs, which dispatch, help, completion and manual are all made from.
+ * main.c - the table of verbs: the source of dispatch, help, completion and manual.
  */
 #include "tools/common/program.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/verbs.h"
 
-/* What --json prints differs from verb to verb. */
+/* The output of --json differs from verb to verb. */
 #define JSON_OPTION(help) SWITCH("--json", help)
 #define JSON_LINES_OPTION JSON_OPTION("print raw JSON, one object per line")
 #define DELIVERY_OPTIONS                                                                      \

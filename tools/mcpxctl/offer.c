@@ -1,6 +1,6 @@
 /*
  * offer.c - words for completion: contexts from the user's file, contracts from the library, the
- * rest from the router that the typed line names. A person waits for them after a key press, so it
+ * rest from the router of the typed line. A person waits for them after a key press, so a call
  * takes one second at most.
  */
 #include "tools/mcpxctl/core/verbs.h"
@@ -13,7 +13,7 @@
 
 enum { PATIENCE_MS = 1000, ENVELOPES = 100, AMONG = 1000 };
 
-/* Appends a word and what it is. */
+/* Appends a word and its description. */
 static void add(struct mcpx_text *out, struct mcpx_slice word, struct mcpx_slice about)
 {
     mx_format(out, "%s\t%s\n", word, about);
@@ -58,7 +58,7 @@ static void offer_history(const struct connection *where, bool proposals,
     }
 }
 
-/* What a call answers: the strings of a list in it, or their `member`. */
+/* Offers the strings of a list in the answer of a call, or the `member` of its items. */
 static void offer_list(const struct connection *where, const char *path, const char *list,
                        const char *member, struct mcpx_text *out)
 {
@@ -84,7 +84,7 @@ static void offer_contexts(struct mcpx_text *out)
     json_decref(tree);
 }
 
-/* "schema" stands where a contract may, but not for `contract` itself. */
+/* `validate` takes "schema" in place of a contract; `contract` does not. */
 static void offer_contracts(const struct arguments *line, struct mcpx_text *out)
 {
     for (int i = 0; i < MCPX_CONTRACT_COUNT; i++) {
@@ -97,7 +97,7 @@ static void offer_contracts(const struct arguments *line, struct mcpx_text *out)
 }
 
 /*
- * A token lists its topics whatever topic is named: when topics are completed, none is named yet.
+ * A token lists its topics for any --topic; while topics are completed, it is often missing.
  */
 static void offer_of_router(const struct arguments *line, enum value_type type,
                             struct mcpx_text *out)

@@ -18,7 +18,7 @@
 
 enum { STATE_DEPTH = 2 };
 
-/* What each is called, and how far a chain has come with it. */
+/* The name of each role, and the state of a chain that has come to it. */
 static const struct {
     const char *name;
     enum chain_state state;
@@ -52,7 +52,7 @@ const char *chain_state_name(enum chain_state state)
 
 bool chain_is_open(const struct snapshot *snapshot, const struct entry *entry)
 {
-    /* Such an envelope begins a chain of its own. */
+    /* The chain begins with this envelope. */
     MX_SCOPED(chain_fini) struct chain chain = chain_below(snapshot, entry);
 
     return chain.state == CHAIN_OPEN;
@@ -184,11 +184,11 @@ static size_t first_after(struct entry *const *about, size_t count, size_t index
     return low;
 }
 
-/* Only later envelopes are followed, so there are no cycles. */
+/* Follows only later envelopes, so cycles are impossible. */
 static void add_tree(const struct snapshot *snapshot, struct chain *chain,
                      const struct entry *root, size_t depth_max)
 {
-    /* The children that are not added yet, for each step on the way down. */
+    /* The next child is one of step `at`, later in the log than `last`. */
     size_t at = 0;
     const struct entry *last = root;
 
@@ -214,7 +214,7 @@ static void add_tree(const struct snapshot *snapshot, struct chain *chain,
     }
 }
 
-/* Requests that a server sends while it works, and the answers to them, do not count. */
+/* Requests of a server during its work, and the answers to them, do not count. */
 static bool counts(const struct chain *chain, const struct chain_step *step)
 {
     bool answer = step->role == CHAIN_RESULT || step->role == CHAIN_FAILURE;

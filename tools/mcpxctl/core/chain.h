@@ -1,5 +1,5 @@
 /*
- * chain.h - the history of a proposal or request: who acted on it, with what, and when.
+ * chain.h - the history of a proposal or request: its steps with sender, content and time.
  */
 #ifndef MCPXCTL_CHAIN_H
 #define MCPXCTL_CHAIN_H
@@ -11,16 +11,16 @@
  * The role of an envelope in a chain.
  *
  *   PROPOSAL      mcp/proposal
- *   REQUEST       mcp/request that is answered; under a proposal: its fulfilment, when it has
- *                 the operation of the proposal and goes to one of its addressees
+ *   REQUEST       mcp/request with an answer to come; under a proposal: its fulfilment, with the
+ *                 same operation and a common addressee
  *   NOTIFICATION  mcp/request:notifications/..., about a request: progress, cancellation
  *   RESULT        mcp/response with a result: the first answer of an addressee, with the
  *                 operation of the request
  *   FAILURE       the same with an error
  *   REJECTION     mcp/reject
  *   WITHDRAWAL    mcp/withdraw by the proposer
- *   OTHER         anything else that names one of the chain: a withdrawal by somebody else, another
- *                 operation, whatever lies about its payload. It changes nothing
+ *   OTHER         any other envelope about one of the chain: a withdrawal by another participant,
+ *                 another operation, a kind that contradicts its payload. The state stays the same
  */
 enum chain_role {
     CHAIN_PROPOSAL,
@@ -38,10 +38,10 @@ const char *chain_role_name(enum chain_role role);
 
 /** The state of a chain. The furthest one counts: a result after a rejection is a result. */
 enum chain_state {
-    CHAIN_OPEN,      /* proposed; nobody acted */
-    CHAIN_EXPIRED,   /* the same, and its proposer waits no longer */
-    CHAIN_WITHDRAWN, /* its proposer took it back */
-    CHAIN_REJECTED,  /* somebody rejected it */
+    CHAIN_OPEN,      /* proposed, without an answer */
+    CHAIN_EXPIRED,   /* the same, after its `expires` */
+    CHAIN_WITHDRAWN, /* withdrawn by its proposer */
+    CHAIN_REJECTED,  /* rejected by a participant */
     CHAIN_RUNNING,   /* requested, not answered */
     CHAIN_FAILED,    /* answered with an error */
     CHAIN_DONE       /* answered with a result */
@@ -57,7 +57,7 @@ enum chain_sameness { CHAIN_UNCOMPARED, CHAIN_SAME, CHAIN_CHANGED };
 struct chain_step {
     const struct entry *entry;
     enum chain_role role;
-    size_t parent; /* index of the step it is about; the first is its own */
+    size_t parent; /* index of the step it is about; 0 for the first */
     size_t depth;  /* 0 for the first */
     /* Between the `ts` of its parent and its own; -1 when one of them is missing. */
     int64_t after_ms;
@@ -79,34 +79,34 @@ struct chain {
 };
 
 /**
- * The chain that an envelope belongs to. Its first envelope is found by following
- * correlation_id up, as far as envelopes are retained; an envelope about itself or about a
- * later one ends the way up. From there all envelopes about it are added.
+ * Returns the chain of an envelope. The way up follows correlation_id through retained envelopes.
+ * It ends at an envelope about itself or about a later one. All envelopes about the first one are
+ * added, and so on down.
  *
- * Gives it; it lends entries of the snapshot.
+ * The chain borrows entries of the snapshot.
  */
 struct chain chain_of(const struct snapshot *snapshot, const struct entry *entry);
 
 /**
- * The same without the way up, and only two levels down, which decide the state.
+ * The same without the way up, and only two levels down. These decide the state.
  */
 struct chain chain_below(const struct snapshot *snapshot, const struct entry *entry);
 
 /**
- * When the proposer of a proposal gives up, in ms since 1970: INT64_MAX when it names no time, 0
- * when what it names is no time. Protocol: section 9.
+ * The time when a proposal expires, in ms since 1970: INT64_MAX without a time, 0 when it is
+ * invalid. Protocol: section 9.
  */
 int64_t chain_expires_ms(const struct entry *proposal);
 
-/** Does a proposal wait for a decision? */
+/** True when a proposal waits for a decision. */
 bool chain_is_open(const struct snapshot *snapshot, const struct entry *entry);
 
-/** Half of a SHA-256 in hexadecimal: nobody finds two proposals that share it. */
+/** Half of a SHA-256 in hexadecimal: too long to find two proposals with the same one. */
 enum { PROPOSAL_DIGEST_LEN = 32 };
 
 /**
- * What tells a proposal from any other that was sent under its id: the beginning of the SHA-256 of
- * its envelope's text, byte for byte as the router delivers it.
+ * Tells a proposal from any other with its id: the beginning of the SHA-256 of its envelope's text,
+ * byte for byte as the router delivers it.
  *
  * out   filled, with a terminating NUL
  */
@@ -116,9 +116,8 @@ void proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN 
 void chain_fini(struct chain *chain);
 
 /**
- * Appends a line per step, indented below the envelope that it is about: id, time or time since
- * that envelope, role, from and to, kind, and whether a fulfilment is what was proposed. The
- * last line has the state.
+ * Appends a line per step, indented below its parent: id, time or time since the parent, role, from
+ * and to, kind, and for a fulfilment if it is as proposed. The last line has the state.
  */
 void chain_write(struct mcpx_text *out, const struct snapshot *snapshot,
                  const struct chain *chain, bool colour);

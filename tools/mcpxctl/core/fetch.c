@@ -1,11 +1,11 @@
 /*
- * fetch.c - pages of history until the router says that there are no more, and a proposal that is
- * about to be decided, found among them. Protocol: section 8.
+ * fetch.c - fetches pages of history until the last one, and finds a proposal to be decided among
+ * them. Protocol: section 8.
  *
- * What may be decided is retained and open. An id alone does not name a proposal: once it has left
- * history, anybody may send something else under it. So who decides without looking names the
- * digest of what was listed. 128 bits, not the usual eight characters: whoever makes both the
- * harmless and the harmful proposal looks for any two that agree, and that takes the square root of
+ * A proposal can be decided while it is retained and open. Its id is not enough: once it has left
+ * history, any participant may send something else under the id. So a user who decides without
+ * looking gives the digest of the listed proposal. It has 128 bits, not the usual 32: an attacker
+ * who makes both a harmless and a harmful proposal with one digest needs only the square root of
  * the effort.
  */
 #include "tools/mcpxctl/core/fetch.h"
@@ -24,7 +24,7 @@ void pages_fini(struct pages *pages)
     mcpx_text_fini(&pages->mark);
 }
 
-/* The mark is moved to every page whose number is a power of two: so it lies in any circle of pages
+/* The mark moves to every page whose number is a power of two. So it gets into any cycle of pages
  * at last, and is met again. */
 const char *pages_follow(struct pages *pages, size_t bytes, struct mcpx_slice cursor)
 {
@@ -43,8 +43,8 @@ const char *pages_follow(struct pages *pages, size_t bytes, struct mcpx_slice cu
 }
 
 /*
- * How far the history was read: `last` is the id behind which the next page begins, absent before
- * the first one. `more` is true while there may be another page.
+ * Progress through the history: the next page begins behind the id `last`, absent before the first
+ * one. `more` is true while there may be another page.
  */
 struct paging {
     const struct fetch_order *order;
@@ -91,9 +91,9 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
 }
 
 /*
- * Asks for the newest, or for what is older than an envelope. That may have left the history
- * meanwhile, and all that is older with it: then `more` is false. Whatever else is wrong is asked
- * for again, to be complained of.
+ * Asks for the newest envelopes, or for those older than `last`. When that has left the history
+ * meanwhile, all older ones have left it, too: then `more` is false. After another failure it asks
+ * again, to complain of that.
  */
 static int fetch_page(const struct connection *where, struct paging *paging,
                       struct mcpx_text *answer, struct mcpx_slice *page)
@@ -123,7 +123,7 @@ static int fetch_page(const struct connection *where, struct paging *paging,
     return connection_call(where, call, answer, page);
 }
 
-/* No router can make this last for ever: neither with slow pages, nor with ever more of them. */
+/* A router cannot make this last for ever, neither with slow pages, nor with endless ones. */
 int fetch_each(const struct connection *where, const struct fetch_order *order)
 {
     struct paging paging = {.order = order, .more = true};
@@ -215,7 +215,7 @@ bool proposal_word_is_bound(const char *word)
     return digest_of(word) != NULL;
 }
 
-/* Among those whose id begins so, the one with the digest: no other is ever taken for it. */
+/* Finds the one with the digest among the ids that begin so, and never returns another one. */
 static int find_bound(const struct connection *where, const struct snapshot *snapshot,
                       const char *word, const struct entry **out)
 {

@@ -7,12 +7,12 @@
 #include "tools/common/connect.h"
 #include "tools/mcpxctl/core/snapshot.h"
 
-/** Most bytes of pages that are kept. */
+/** The limit for pages that are kept, in bytes. */
 enum { PAGES_BYTES_MAX = 256 << 20 };
 
 /**
- * How far the pages of a list were followed, so that nobody's pages can go on for ever; pages_fini
- * in every case. All but `bytes_max` is private, and zero before the first page.
+ * Progress through the pages of a list, which must not be endless; pages_fini in every case. All
+ * but `bytes_max` is private, and zero before the first page.
  */
 struct pages {
     uint64_t bytes_max;
@@ -22,38 +22,38 @@ struct pages {
 };
 
 /**
- * Counts a page of so many bytes, which another one follows at `cursor`. Returns NULL when that may
- * be asked for; else why not, a static sentence: the pages repeat themselves, or they are more than
- * 100,000, or more than `bytes_max`.
+ * Counts a page of `bytes` bytes; the next page is at `cursor`. Returns NULL when the next one may
+ * be fetched; else the reason, a static sentence: the pages repeat themselves, or they are more
+ * than 100,000, or have more than `bytes_max` bytes.
  */
 const char *pages_follow(struct pages *pages, size_t bytes, struct mcpx_slice cursor);
 
 void pages_fini(struct pages *pages);
 
-/** Is given an envelope, which it frees. */
+/** Receives an envelope, and frees it. */
 typedef void (*fetch_taker)(void *context, struct entry *entry);
 
-/** What is to be read of a history, and for whom. */
+/** An order for envelopes of a history, and their receiver. */
 struct fetch_order {
     size_t limit;        /* most envelopes; SIZE_MAX = all that are retained */
-    int64_t deadline_ms; /* when that has to be done, as live_deadline makes it */
+    int64_t deadline_ms; /* end of the reading, as live_deadline makes it */
     uint64_t bytes_max;  /* most bytes of pages */
     fetch_taker take;
     void *context;
 };
 
 /**
- * Reads the newest retained envelopes of the topic, the newest first, page by page: no more than a
- * page is held at a time. Fails at the bounds of pages_follow.
+ * Reads the newest retained envelopes of the topic, the newest first, page by page. Holds one page
+ * at a time. Fails at the bounds of pages_follow.
  *
- * Returns STATUS_OK or an exit code, having complained; STATUS_TIMEOUT at the deadline, when some
- * of them have been taken.
+ * Returns STATUS_OK or an exit code, having complained; STATUS_TIMEOUT at the deadline, after some
+ * of them were taken.
  */
 int fetch_each(const struct connection *where, const struct fetch_order *order);
 
 /**
- * Fetches the newest retained envelopes of the topic, page by page, oldest first in the snapshot,
- * which is sealed. Fails at the bounds of pages_follow, with PAGES_BYTES_MAX.
+ * Fetches the newest retained envelopes of the topic, page by page, into a sealed snapshot, oldest
+ * first. Fails at the bounds of pages_follow, with PAGES_BYTES_MAX.
  *
  * limit   most envelopes; SIZE_MAX = all that are retained
  * out     empty; snapshot_fini in every case
@@ -63,8 +63,8 @@ int fetch_each(const struct connection *where, const struct fetch_order *order);
 int fetch_history(const struct connection *where, size_t limit, struct snapshot *out);
 
 /**
- * Finds the envelope that a word on the command line means, complaining when there is none or
- * when there are several. Returns STATUS_OK, STATUS_ABSENT or STATUS_USAGE.
+ * Finds the envelope of a word on the command line, its id or the beginning of that. Complains of
+ * no match and of several. Returns STATUS_OK, STATUS_ABSENT or STATUS_USAGE.
  */
 int fetch_find(const struct connection *where, const struct snapshot *snapshot,
                const char *word, const struct entry **out);
@@ -73,14 +73,14 @@ int fetch_find(const struct connection *where, const struct snapshot *snapshot,
 bool proposal_word_is_bound(const char *word);
 
 /**
- * Fetches the topic's history and finds the proposal that a word means. One that is decided
- * already is complained about; one that lies is found, so that it can be rejected.
+ * Fetches the topic's history and finds the proposal of a word. Complains when the proposal is not
+ * open. Also finds a proposal with a kind that contradicts its payload: it can be rejected.
  *
- * word     an id or its beginning; with @DIGEST behind it, only the proposal that has that digest
+ * word     an id or its beginning; with @DIGEST behind it, only the proposal with that digest
  * snapshot   empty; holds the proposal; snapshot_fini in every case
  *
- * Returns STATUS_OK; STATUS_ABSENT; STATUS_FAILED when it is decided, or another one stands in its
- * place; STATUS_USAGE when it is no proposal; or the exit code of what went wrong.
+ * Returns STATUS_OK; STATUS_ABSENT; STATUS_FAILED when it is not open, or the digest differs;
+ * STATUS_USAGE when it is not a proposal; or the exit code of fetch_history.
  */
 int proposal_find(const struct connection *where, const char *word, struct snapshot *snapshot,
                   const struct entry **out);

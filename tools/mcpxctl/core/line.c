@@ -1,7 +1,7 @@
 /*
- * line.c - which envelopes a reader wants to see, and each as one line: the parts that tell most.
- * The patterns of grants select them. A second pattern language was refused: a pattern that a
- * person learns here can be used in a configuration too.
+ * line.c - selects envelopes by patterns of grants, and writes the most telling parts of each as
+ * one line. A person can use the same patterns in a configuration. Rejected: a second pattern
+ * language.
  */
 #include "tools/mcpxctl/core/line.h"
 
@@ -95,7 +95,7 @@ static struct mcpx_slice text_of_result(struct mcpx_slice result)
     return result;
 }
 
-/* The value that tells most, or the payload itself. */
+/* The most telling value, or the payload itself. */
 static struct mcpx_slice summary_of(const struct entry *entry)
 {
     struct mcpx_slice payload = entry->payload, params = mcpx_json_get(payload, "params");
@@ -151,7 +151,7 @@ struct line_style line_style_of(const struct arguments *arguments)
                                .brief = BRIEF};
 }
 
-/* The digest is beside the envelope, not in it, where the sender could have put another one. */
+/* The digest is beside the envelope: a digest inside could come from the sender. */
 static void write_json(struct mcpx_text *out, const struct entry *entry, const char *digest)
 {
     if (digest)

@@ -1,5 +1,5 @@
 /*
- * line.h - envelopes for a reader: which of them, and each on a line.
+ * line.h - envelopes for a reader: a filter, and each on a line.
  */
 #ifndef MCPXCTL_LINE_H
 #define MCPXCTL_LINE_H
@@ -11,7 +11,7 @@
 
 #include <mcpx/envelope.h>
 
-/** A choice. Zero-initialised lets everything pass. */
+/** A filter of envelopes. Zero-initialised lets everything pass. */
 struct filter {
     bool by_kind;
     struct mx_pattern kinds; /* covers the kinds wanted, when `by_kind` */
@@ -19,8 +19,8 @@ struct filter {
 };
 
 /**
- * Makes a filter. A pattern means what it means in a grant (protocol section 3), except that it
- * covers the router's own kinds too.
+ * Makes a filter. A pattern means the same as in a grant (protocol section 3), but it covers the
+ * router's own kinds too.
  *
  * pattern   NULL = all kinds; borrowed
  * from      NULL = all senders; else this one and its instances; borrowed
@@ -31,24 +31,23 @@ enum mcpx_err filter_make(const char *pattern, const char *from, struct mcpx_fau
                           struct filter *out);
 
 /**
- * Makes the filter that --kind and --from ask for. Returns STATUS_OK; STATUS_USAGE, having
- * complained.
+ * Makes the filter of --kind and --from. Returns STATUS_OK; STATUS_USAGE, having complained.
  */
 int filter_read(const struct arguments *arguments, struct filter *out);
 
-/** Whether the sender passes. */
+/** True when the sender passes. */
 bool filter_passes_from(const struct filter *filter, struct mcpx_slice from);
 
-/** Whether the envelope with this kind and sender passes. */
+/** True when an envelope with this kind and sender passes. */
 bool filter_passes(const struct filter *filter, const struct mcpx_kind *kind,
                    struct mcpx_slice from);
 
-/** Whether standard output has colours, as --color asks. */
+/** True when standard output has colours, according to --color. */
 bool colour_for(const struct arguments *arguments);
 
-/** How lines look. */
+/** The style of lines. */
 struct line_style {
-    bool json;          /* as it came, in place of all below but `digest` */
+    bool json;          /* the envelope's own bytes; of those below only `digest` counts */
     bool colour;        /* with colours */
     bool past;          /* dimmed: history */
     size_t columns;     /* characters of a payload to show */
@@ -57,13 +56,13 @@ struct line_style {
     int64_t until_ms;   /* shown before the payload, when > 0 */
 };
 
-/** What --json and --color ask for. */
+/** The style for --json and --color. */
 struct line_style line_style_of(const struct arguments *arguments);
 
 /**
- * Appends "03:10:00 ID  from -> to  kind  payload" and a newline. Times are local; all that
- * participants wrote is made visible (visible.h). Of a chat with a text the text is shown, of a
- * JSON-RPC message what its kind does not say: arguments, the result's text, the error's message.
+ * Appends "03:10:00 ID  from -> to  kind  payload" and a newline. Times are local; all text of
+ * participants is made visible (visible.h). A chat shows its text; a JSON-RPC message shows the
+ * arguments, the result's text or the error's message.
  *
  * warning   a sentence to put before the payload; NULL = none
  */
@@ -79,7 +78,7 @@ void time_write(struct mcpx_text *out, int64_t at_ms);
 /** Appends addressees as people read them: "everyone", or ids separated by ", ". */
 void addressees_write(struct mcpx_text *out, const struct mcpx_slice *to, size_t count);
 
-/** Appends the part of a payload that tells most, compact and made visible. */
+/** Appends the most telling part of a payload, compact and made visible. */
 void gist_write(struct mcpx_text *out, const struct entry *entry, size_t columns);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * live.c - connects, waits and leaves. Events are fetched, not called back: a verb reads from top
- * to bottom. Signals only set a flag; waiting is cut into slices so that it is seen in time.
+ * to bottom. Signals only set a flag; a wait is cut into slices, so the flag is seen in time.
  */
 #include "tools/mcpxctl/core/live.h"
 
@@ -25,8 +25,8 @@ enum {
 static volatile sig_atomic_t interrupted;
 
 /*
- * The second signal is not caught: it ends the program at once. A write that begins after the look
- * at the flag is interrupted by the next alarm, even if nobody reads.
+ * The second signal is not caught: it ends the program at once. The next alarm interrupts a write
+ * that began after the check of the flag, even without a reader.
  */
 static void interrupt(int number)
 {
@@ -80,7 +80,7 @@ static void show_line(struct live *live)
     live->line_shown = true;
 }
 
-/* The end of the connection as a sentence. */
+/* Complains of the end of the connection. Returns the exit code. */
 static int complain_of_end(struct live *live, const struct mcpx_event *event)
 {
     bool refused = !live->joined || event->code == 401 || event->code == 403;
@@ -111,7 +111,7 @@ static const char *reason_of(const struct live *live)
     return live->reason.len > 0 ? live->reason.text : "no reason is known";
 }
 
-/* Of the attempts that fail, the first is reported at once. */
+/* The first failed attempt is reported at once. */
 static void note_connection(struct live *live, const struct mcpx_event *event)
 {
     if (event->type == MCPX_EVENT_JOINED)
@@ -147,7 +147,7 @@ static bool is_worth_waiting(struct live *live)
     return true;
 }
 
-/* STATUS_ABSENT when there is no other token, and none will come. */
+/* Returns STATUS_ABSENT when asking again is useless. */
 static int renew_token(struct live *live, const struct mcpx_event *event)
 {
     char *token = NULL;
@@ -163,7 +163,7 @@ static int renew_token(struct live *live, const struct mcpx_event *event)
     return status;
 }
 
-/* A file answers at once; a router is asked when the end was reported. */
+/* A token file is read at once; a router is asked after the end was reported. */
 static bool goes_on(struct live *live, const struct mcpx_event *event)
 {
     if (event->type != MCPX_EVENT_LEFT)
@@ -217,7 +217,7 @@ static int start(struct live *out, int history)
     return err ? fail_with(STATUS_FAILED, "%s", mcpx_strerror(err)) : STATUS_OK;
 }
 
-/* `status` is that of reading where to connect. */
+/* `status` is that of connection_read. */
 static int join(struct live *out, int status, int history, int64_t deadline)
 {
     struct mcpx_event event;
@@ -290,7 +290,7 @@ static bool live_has(const struct live *live, struct mcpx_slice id)
     return false;
 }
 
-/* " (did you mean ID?)", when one that is there is near. */
+/* Returns " (did you mean ID?)" when a participant's id is near, else "". */
 static const char *hint_of(const struct live *live, struct mcpx_slice id,
                            struct nearest *nearest)
 {

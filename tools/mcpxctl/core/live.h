@@ -1,5 +1,5 @@
 /*
- * live.h - taking part in a topic for the length of one verb.
+ * live.h - takes part in a topic while a verb runs.
  */
 #ifndef MCPXCTL_LIVE_H
 #define MCPXCTL_LIVE_H
@@ -20,12 +20,11 @@ struct live {
     struct mcpx_client *client;
     struct mcpx_text sent; /* id of the envelope sent last */
     bool joined;
-    bool patient;              /* it looks on, and waits for the first connection too */
-    struct mx_bucket declined; /* what live_decline has sent */
-    /* How long it is without a connection, at the beginning or later, before it gives up; 0 =
-     * for ever. */
+    bool patient;              /* it watches, and waits for the first connection too */
+    struct mx_bucket declined; /* rate limit of live_decline */
+    /* Limit of the time without a connection, at the beginning or later; 0 = none. */
     int64_t wait_ms;
-    const char *waiting_for; /* what we wait for, shown on a terminal; NULL = not shown */
+    const char *waiting_for; /* shown on a terminal during a wait; NULL = not shown */
     int64_t waiting_since;
     bool line_shown;
     int64_t away_since, told_ms;
@@ -44,12 +43,11 @@ int64_t live_now(void);
 int64_t live_deadline(int64_t timeout_ms);
 
 /**
- * Connects, beside other connections of the same participant, and waits for the welcome. When the
- * first attempt fails, there is no other. When a connection breaks later, a new one is made, as
- * long as the verb waits. When the token has expired or is refused, another one is taken from
- * where it came from: with --as from the router, or from the token file.
+ * Connects, beside other connections of the same participant, and waits for the welcome. The first
+ * attempt is not repeated. A later break leads to a new connection while the verb waits. An expired
+ * or refused token is replaced from its source: the router (with --as) or the token file.
  *
- * patience_ms   how long that may take, for the token and for the welcome; 0 = 15 s for the latter
+ * patience_ms   limit for the token, and for the welcome; 0 = 15 s for the latter
  * out           live_leave in every case
  *
  * Returns STATUS_OK or an exit code, having complained.
@@ -57,32 +55,31 @@ int64_t live_deadline(int64_t timeout_ms);
 int live_join(const struct arguments *arguments, int64_t patience_ms, struct live *out);
 
 /**
- * The same for a verb that looks on: it receives messages for others too, begins with so many
- * envelopes of history, and waits for a router that is not there yet, as long as --wait says.
+ * The same for a verb that watches. It receives messages for others too, begins with `history` old
+ * envelopes, and waits up to --wait for a router that is not there yet.
  */
 int live_join_to_watch(const struct arguments *arguments, int history, struct live *out);
 
 /**
- * Waits for the next event. While it waits for more than a second, a terminal's standard error
- * shows a line that counts the seconds.
+ * Waits for the next event. After a second, a line on standard error counts the seconds if that is
+ * a terminal.
  *
  * deadline_ms   as live_now counts; INT64_MAX = none
  *
  * Returns STATUS_OK with `event` filled; STATUS_TIMEOUT, without complaint; STATUS_INTERRUPTED
  * by SIGINT or SIGTERM; another exit code when the connection has ended for good, having
- * complained. LEFT is told only when it is not final; the first one after a JOINED was reported
- * already, and that there is still no connection is reported every ten seconds. STATUS_UNREACHABLE,
- * having complained, when that lasted for `wait_ms`.
+ * complained. LEFT is returned only when it is not final. The first LEFT after a JOINED was printed
+ * already; a missing connection is printed every ten seconds. STATUS_UNREACHABLE, having
+ * complained, after `wait_ms` without a connection.
  */
 int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event);
 
 /**
- * Finds out from an event whether a participant that we wait for can still answer. A
- * participant that leaves while we are connected has left. One that is missing after we
- * connected again may be reconnecting too, and has 12 s for that.
+ * Decides from an event if an awaited participant can still answer. A participant that leaves while
+ * we are connected has left. A participant missing after our reconnection may be reconnecting too,
+ * and has 12 s for that.
  *
- * missing_until   INT64_MAX while it is there; else when to stop waiting, on the clock of
- *                 live_now
+ * missing_until   INT64_MAX while it is there; else the end of the wait, on the clock of live_now
  *
  * Returns false when it has left.
  */
@@ -93,7 +90,7 @@ bool live_awaits(const struct live *live, struct mcpx_slice who,
 int live_send(struct live *live, const struct mcpx_draft *draft);
 
 /**
- * Waits until the envelope sent last has its place in the topic, or is refused.
+ * Waits until the envelope sent last is delivered or refused.
  *
  * timeout_ms   0 = for ever
  *
@@ -102,9 +99,9 @@ int live_send(struct live *live, const struct mcpx_draft *draft);
 int live_settle(struct live *live, int64_t timeout_ms);
 
 /**
- * Waits for the response to the request sent last, and shows progress on standard error. When
- * we stop waiting, the responder is told. Requests of a server to us are declined. Ends when
- * the first addressee leaves the topic.
+ * Waits for the response to the request sent last, and shows progress on standard error. After a
+ * timeout or an interrupt, tells the responder. Declines requests of a server to us. Ends when the
+ * first addressee leaves the topic.
  *
  * timeout_ms   0 = for ever
  * response     filled with the payload
@@ -115,8 +112,8 @@ int live_response(struct live *live, const struct mcpx_draft *request, int64_t t
                   struct mcpx_text *response);
 
 /**
- * Joins, sends a request to participants who are there, waits for the response as live_response
- * does, for as long as --timeout says or a minute, and leaves.
+ * Joins, sends a request to participants in the topic, waits for the response as live_response
+ * does, for --timeout or a minute, and leaves.
  *
  * waiting_for   as in struct live
  *
@@ -128,12 +125,12 @@ int live_call(const struct arguments *arguments, const struct mcpx_draft *reques
 /** Reports a refusal of the router. Returns the exit code. */
 int live_refused(const struct mcpx_event *event);
 
-/** Answers a request that is addressed to us: we execute nothing. Ten a second are answered. */
+/** Answers a request to us with an error: we execute nothing. Answers ten requests a second. */
 void live_decline(struct live *live, const struct mcpx_event *event);
 
 /**
- * Reports each addressee that is not there, and the consequence after a "; ". Returns STATUS_OK;
- * STATUS_ABSENT when one is not.
+ * Reports each absent addressee, and the consequence after a "; ". Returns STATUS_OK; STATUS_ABSENT
+ * when one is absent.
  */
 int live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
                  const char *consequence);

@@ -141,7 +141,7 @@ void live_decline(struct live *live, const struct mcpx_event *event)
         mcpx_client_respond(live->client, event->envelope->id, text_whole(&payload), NULL));
 }
 
-/* Tells the responder that nobody waits for the answer any more. */
+/* Tells the responder that we no longer wait for the answer. */
 static void cancel(struct live *live, const struct mcpx_draft *request)
 {
     struct mcpx_draft draft = {

@@ -1,7 +1,7 @@
 /*
  * message.c - writes JSON-RPC messages, and the answer of a call as text for people and as exit
- * code. The user's JSON is inserted with its own bytes: 1.10 and 1e400 arrive as typed. What a call
- * cannot say in members of its own travels in its `_meta`.
+ * code. The user's JSON is inserted with its own bytes: 1.10 and 1e400 arrive as typed. The `_meta`
+ * of a call has the data without a member of their own.
  */
 #include "tools/mcpxctl/core/message.h"
 
@@ -32,7 +32,7 @@ static int check_method(const char *method)
                              : STATUS_OK;
 }
 
-/* The member of params that `name` becomes; NULL for methods that name nothing. */
+/* The member of params for `name`; NULL for methods without a name. */
 static const char *name_member(struct mcpx_slice method)
 {
     const char *member = mcpx_rpc_context_member(method);
@@ -121,7 +121,7 @@ static void write_params(struct mcpx_text *out, const struct operation *operatio
     mx_json_end_object(out);
 }
 
-/* What begins with `head`. */
+/* Writes an operation behind `head`. */
 static void write_operation(struct mcpx_text *out, const char *head,
                             const struct operation *operation)
 {
@@ -216,7 +216,7 @@ static size_t size_of_base64(const struct mcpx_text *text)
     return len * 3 / 4;
 }
 
-/* What has a text is shown as that, what has data in base64 as type and size. */
+/* Shows a text as it is, and data in base64 as type and size. */
 static void write_item(struct mcpx_text *out, struct mcpx_slice item, bool raw)
 {
     struct mcpx_slice resource = mcpx_json_get(item, "resource"), type;

@@ -1,5 +1,5 @@
 /*
- * message.h - the payloads that mcpxctl sends, and answers as text for people.
+ * message.h - the payloads of mcpxctl's messages, and answers as text for people.
  */
 #ifndef MCPXCTL_MESSAGE_H
 #define MCPXCTL_MESSAGE_H
@@ -11,20 +11,20 @@ struct operation {
     struct mcpx_slice method; /* "tools/call" and so on */
     /* The tool, prompt, uri or task; absent for a method without one. */
     struct mcpx_slice name;
-    /* A JSON object: the arguments of a tool or prompt, the params of a method that names
-     * nothing; absent = none. */
+    /* A JSON object: the arguments of a tool or prompt, the params of a method without a name;
+     * absent = none. */
     struct mcpx_slice argument;
-    /* Progress token to ask for; absent = none, and where `meta` has one of its own. */
+    /* Progress token to ask for; absent = none. One in `meta` wins. */
     struct mcpx_slice token;
     struct mcpx_slice meta; /* a JSON object, the `_meta` of the params; absent = none */
 };
 
 /**
- * Reads the operands of a verb: NAME and JSON, where a method without name takes JSON alone.
- * The argument is validated.
+ * Reads the operands of a verb: NAME and JSON, or JSON alone for a method without a name. Validates
+ * the argument.
  *
  * words, count   0 to 2 operands, lent
- * from           what a complaint calls the JSON
+ * from           name of the JSON in complaints
  * out            filled on success; `token` and `meta` absent
  *
  * Returns STATUS_OK, or STATUS_USAGE, having complained.
@@ -33,15 +33,15 @@ int operation_read(const char *method, const char *const *words, size_t count,
                    const char *from, struct operation *out);
 
 /**
- * Reads the `_meta` of an operation from a command line: it is validated. Returns STATUS_OK;
- * STATUS_USAGE, having complained, for what is no JSON object, or when the params have one already.
+ * Reads the `_meta` of an operation from a command line, and validates it. Returns STATUS_OK;
+ * STATUS_USAGE, having complained, when it is not a JSON object, or the params have one already.
  */
 int operation_read_meta(const char *word, struct operation *operation);
 
-/** Appends {"jsonrpc":"2.0","id":1,"method":...,"params":...}, what a request holds. */
+/** Appends {"jsonrpc":"2.0","id":1,"method":...,"params":...}, the payload of a request. */
 void operation_write_request(struct mcpx_text *out, const struct operation *operation);
 
-/** Appends {"method":...,"params":...}, what a proposal holds. */
+/** Appends {"method":...,"params":...}, the payload of a proposal. */
 void operation_write_proposal(struct mcpx_text *out, const struct operation *operation);
 
 /**
@@ -52,9 +52,9 @@ void operation_write_proposal(struct mcpx_text *out, const struct operation *ope
 void request_write_as_proposed(struct mcpx_text *out, struct mcpx_slice proposal);
 
 /**
- * Appends a result for people: of the content of a tool, the contents of a resource and the
- * messages of a prompt, text as text, each ended by a newline, images and other data as type and
- * size; everything else as indented JSON.
+ * Appends a result for people. In the content of a tool, the contents of a resource and the
+ * messages of a prompt, each text ends with a newline; images and other data are shown as type and
+ * size. Everything else is indented JSON.
  *
  * raw   true = text keeps its bytes; false = it is made visible line by line
  */
@@ -66,11 +66,11 @@ bool result_is_error(struct mcpx_slice result);
 /**
  * Appends a JSON-RPC error as a sentence, made visible: "message (-32601)".
  *
- * Returns the exit code that it stands for.
+ * Returns its exit code.
  */
 int error_write(struct mcpx_text *out, struct mcpx_slice error);
 
-/** What an operation made from a request lends; zero-initialised is empty. */
+/** The strings behind an operation from request_read; zero-initialised is empty. */
 struct request_parts {
     struct mcpx_text name;
     struct mcpx_text arguments;
@@ -81,15 +81,15 @@ struct request_parts {
 void request_parts_fini(struct request_parts *parts);
 
 /**
- * Makes a call of a tool from a request: `tool.name` is its name; `params` without `_meta` are its
- * arguments; `_meta` of params with `request_id`, `io.mcpx/artifacts` and `io.mcpx/preferences` of
- * the request is the call's. Values keep their bytes.
+ * Makes a call of a tool from a request: the name is `tool.name`, the arguments are `params`
+ * without `_meta`. The call's `_meta` is that of params with the request's request_id, artifacts
+ * and preferences. Values keep their bytes.
  *
- * request   a document that keeps the contract
+ * request   a document that meets mcp.request.v0.1
  * parts     filled; finished by the caller in every case
  * out       filled on success; lent by `request` and `parts`
  *
- * Returns false when `_meta` is there and no object.
+ * Returns false when `_meta` is there, but not an object.
  */
 bool request_read(struct mcpx_slice request, struct request_parts *parts,
                   struct operation *out);

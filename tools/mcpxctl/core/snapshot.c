@@ -1,7 +1,7 @@
 /*
  * snapshot.c - entries in order, and two sorted lists of them for lookups. An envelope is copied
- * into one allocation: the struct, its addressees, then its bytes. Keeping struct mcpx_envelope
- * itself was refused: it has room for 256 addressees, and a snapshot has many envelopes.
+ * into one allocation: the struct, its addressees, then its bytes. Rejected: keeping struct
+ * mcpx_envelope itself. It has room for 256 addressees, and a snapshot has many envelopes.
  */
 #include "tools/mcpxctl/core/snapshot.h"
 
@@ -16,7 +16,7 @@
 
 struct entry *entry_copy(const struct mcpx_envelope *envelope)
 {
-    /* No string of the head is longer than it was escaped, in the text beside the payload. */
+    /* Strings of the head are at most as long as their escaped form, outside the payload. */
     size_t bytes = envelope->text.len + (envelope->text.len - envelope->payload.len);
     struct entry *entry =
         malloc(sizeof *entry + envelope->to_count * sizeof *entry->to + bytes);
@@ -143,7 +143,7 @@ void snapshot_seal(struct snapshot *snapshot)
     snapshot->related = sorted_copy(snapshot, by_relation);
 }
 
-/* How many of the sorted entries stand before `id`. */
+/* Returns the number of sorted entries before `id`. */
 static size_t place_of(const struct snapshot *snapshot, struct mcpx_slice id)
 {
     size_t low = 0, high = snapshot->count, row;
@@ -215,7 +215,7 @@ struct mcpx_slice snapshot_brief(const struct snapshot *snapshot, const struct e
 {
     size_t place = place_of(snapshot, entry->id), len = least;
 
-    /* Its neighbours; nothing stands before the first, whose place - 1 is no place. */
+    /* Its neighbours. Before the first there is none: place - 1 wraps to SIZE_MAX. */
     for (size_t i = 0; i < 2; i++) {
         size_t other = i == 0 ? place - 1 : place + 1;
         size_t common = other < snapshot->count

@@ -14,7 +14,7 @@ struct entry {
     struct mcpx_slice *to;
     size_t to_count;
     struct mcpx_kind kind;
-    /* `ts` in milliseconds since 1970; -1 when it is absent or no RFC 3339 time. */
+    /* `ts` in milliseconds since 1970; -1 when it is absent or not an RFC 3339 time. */
     int64_t at_ms;
     size_t index; /* position in its snapshot, oldest first */
 };
@@ -31,8 +31,8 @@ struct entry *entry_copy(const struct mcpx_envelope *envelope);
 bool entry_is(const struct entry *entry, const char *type);
 
 /**
- * Why receivers ignore it, as a static sentence: the kind contradicts the payload, or the
- * payload should be a JSON-RPC message and is none. NULL when they accept it.
+ * The reason why receivers ignore it, a static sentence: the kind contradicts the payload, or the
+ * payload is not a JSON-RPC message and should be one. NULL when they accept it.
  */
 const char *entry_fault(const struct entry *entry);
 
@@ -44,13 +44,13 @@ struct snapshot {
     struct entry **entries;
     size_t count, size;
     struct entry **sorted, **related; /* private: by id; by correlation_id, then in order */
-    int64_t now_ms; /* when it was read, in ms since 1970: proposals up to then have expired */
+    int64_t now_ms; /* time of the reading, in ms since 1970; older proposals have expired */
 };
 
 /** Frees the entries and leaves an empty snapshot. */
 void snapshot_fini(struct snapshot *snapshot);
 
-/** Takes an entry and puts it at the end. */
+/** Appends an entry, and owns it. */
 void snapshot_add(struct snapshot *snapshot, struct entry *entry);
 
 /** Reverses the order: pages of history come newest first. */
@@ -66,7 +66,7 @@ void snapshot_seal(struct snapshot *snapshot);
 const struct entry *snapshot_get(const struct snapshot *snapshot, struct mcpx_slice id);
 
 /**
- * The entry whose id is `word`, or else the only one whose id begins with it.
+ * The entry with the id `word`, or else the only one with an id that begins so.
  *
  * Returns MCPX_OK; MCPX_ENOTFOUND; MCPX_EDUPLICATE when several begin so.
  */
@@ -74,7 +74,7 @@ enum mcpx_err snapshot_find(const struct snapshot *snapshot, struct mcpx_slice w
                             const struct entry **out);
 
 /**
- * The entries whose id begins with `word`, by id: `*count` of them, lent. All for an empty word.
+ * The entries with ids that begin with `word`, by id: `*count`, lent. All for an empty word.
  */
 struct entry *const *snapshot_beginning(const struct snapshot *snapshot,
                                         struct mcpx_slice word, size_t *count);

@@ -1,15 +1,14 @@
 /*
- * verbs.c - the words of a command line, and what is printed. The command line may hold any bytes,
- * an envelope only UTF-8: a kind that no envelope can hold is refused here. A name that is not
- * known is answered with the one that may have been meant.
+ * verbs.c - reads the words of a command line, and prints. The command line may hold any bytes, an
+ * envelope only UTF-8: an impossible kind is refused here. Complaints about an unknown name have
+ * the nearest known one.
  *
- * A configuration is read with the router's own function, from the same file and environment: what
- * is said offline about it is what the router would do, and one with which it would not start is an
- * error here too.
+ * The router's own function reads a configuration, from the same file and environment. So offline
+ * answers are the router's, and a configuration that it refuses is an error here too.
  *
- * Text is composed first and written at once, so that a verb that fails half way prints nothing
- * that looks like an answer. Text for a terminal always passes a last filter here. Text for a
- * program keeps its bytes.
+ * Text is composed first and written at once, so a verb that fails half way does not print part of
+ * an answer. Text for a terminal always passes a last filter here. Text for a program keeps its
+ * bytes.
  */
 #include "tools/mcpxctl/core/verbs.h"
 

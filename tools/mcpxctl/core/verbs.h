@@ -1,6 +1,6 @@
 /*
- * verbs.h - the verbs of mcpxctl; each returns an exit code. What completion offers; what a command
- * line names: addressees, a kind, a contract, an operation, a configuration; and output.
+ * verbs.h - the verbs of mcpxctl; each returns an exit code. Offers for completion; readers of
+ * addressees, kinds, contracts, operations and configurations; output.
  */
 #ifndef MCPXCTL_VERBS_H
 #define MCPXCTL_VERBS_H
@@ -19,35 +19,35 @@ command_verb cmd_approve, cmd_audit, cmd_call, cmd_can, cmd_chain, cmd_context, 
 
 /**
  * Appends the live words of a type (contexts, topics, participants, envelopes, open proposals), one
- * per line: the word, a tab, and a description. Asks the router that the line, the environment and
- * the context name, for one second at most each time. Words that cannot be found out are missing.
+ * per line: the word, a tab, and a description. Asks the router of the line, the environment and
+ * the context, at most one second per call. After a failed lookup the words are missing.
  */
 void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out);
 
-/** Is given a page, lent. Returns STATUS_OK, or the exit code that ends the survey. */
+/** Receives a page, lent. Returns STATUS_OK, or an exit code to end the survey. */
 typedef int (*survey_taker)(void *context, struct mcpx_slice from, struct mcpx_slice result);
 
 /**
- * Joins the topic of a command line and asks those that --to names, or all that could answer, for
- * the pages of a list, until --timeout. A list without end (pages_follow) is complained of, and
- * ends it where --to named its server.
+ * Joins the topic of a command line and asks the participants of --to, or all that could answer,
+ * for the pages of a list, until --timeout. Complains of an endless list (pages_follow); with --to
+ * that ends the survey.
  *
  * list          its name on the command line: "tools"
- * patience_ms   as for live_join; then also in place of --timeout
+ * patience_ms   as for live_join; if not 0, also in place of --timeout
  *
- * Returns STATUS_OK or an exit code, having complained; STATUS_ABSENT when nobody answers.
+ * Returns STATUS_OK or an exit code, having complained; STATUS_ABSENT when no server answers.
  */
 int survey_servers(const struct arguments *arguments, const char *list, int64_t patience_ms,
                    survey_taker taker, void *context);
 
-/** Prints what the running router permits whom: as configured, and as changed since. */
+/** Prints the permissions in the running router: as configured, and as changed since. */
 int policy_show(const struct arguments *arguments);
 
 struct config;
 
 /**
- * Prints who gains and loses what when `after` takes the place of `before`, as a reload would tell
- * it, and the settings that are different. STATUS_FAILED when anything is.
+ * Prints gains and losses of participants when `after` replaces `before`, as a reload reports them,
+ * and the changed settings. Returns STATUS_FAILED when anything differs.
  */
 int policy_compare(const struct config *before, const struct config *after, bool json);
 
@@ -59,7 +59,7 @@ struct address {
     size_t count;
 };
 
-/** Reads them. Returns STATUS_OK or STATUS_USAGE, having complained. */
+/** Reads --to. Returns STATUS_OK or STATUS_USAGE, having complained. */
 int address_read(const struct arguments *arguments, struct address *out);
 
 /**
@@ -72,13 +72,13 @@ int address_read(const struct arguments *arguments, struct address *out);
 bool kind_word_read(const char *word, struct mcpx_kind *out, struct mcpx_fault *fault);
 
 /**
- * Reads a name. Complains, with the name that may have been meant, and returns false when there is
- * no such contract.
+ * Reads the name of a contract. Complains of an unknown name, with the nearest known one, and
+ * returns false.
  */
 bool contract_word_read(const char *word, enum mcpx_contract *out);
 
 /**
- * Judges a text by a contract. Returns true when it keeps it; else the report says why not.
+ * Validates a text by a contract. Returns true when it is valid; else the report has the reasons.
  *
  * report   zero-initialised; finished by the caller in every case
  */
@@ -86,10 +86,10 @@ bool contract_is_kept(enum mcpx_contract contract, struct mcpx_slice text,
                       struct mcpx_schema_report *report);
 
 /**
- * Reads what several verbs take: "TOOL [JSON]", --method (else tools/call) and --meta. "-" is JSON
- * from standard input.
+ * Reads an operation: "TOOL [JSON]", --method (else tools/call) and --meta. "-" is JSON from
+ * standard input.
  *
- * input   zero-initialised; holds what was read; finished by the caller in every case
+ * input   zero-initialised; the JSON of standard input; finished by the caller in every case
  *
  * Returns STATUS_OK or STATUS_USAGE, having complained.
  */
@@ -105,19 +105,19 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
  */
 int load_config(const char *file, struct config *out);
 
-/* ---- what a verb has composed goes to standard output. ---- */
+/* ---- composed text goes to standard output. ---- */
 
 /**
- * Writes and frees the text; for a terminal as text_shown has it. Returns `status`.
+ * Writes and frees the text; for a terminal as text_shown makes it. Returns `status`.
  */
 int output_print(struct mcpx_text *text, int status);
 
-/** True when a person looks on: standard output is a terminal, and --json was not given. */
+/** True when a person reads the output: standard output is a terminal, and --json was not given. */
 bool output_is_looked_at(const struct arguments *arguments);
 
 /**
- * As output_print for a list. When it is empty and a person looks on, complains of that: `nothing`,
- * such as "no proposal is open", and the topic.
+ * As output_print for a list. When it is empty and a person reads the output, complains with
+ * `nothing`, such as "no proposal is open", and the topic.
  */
 int output_print_list(const struct arguments *arguments, const struct connection *where,
                       struct mcpx_text *text, const char *nothing);
