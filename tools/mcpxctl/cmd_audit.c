@@ -1,6 +1,6 @@
 /*
- * cmd_audit.c - verifies folders of the router's audit, and looks things up in them. It reads files
- * and asks nobody, so it can be run where nobody could have changed them any more.
+ * cmd_audit.c - verifies folders of the router's audit, and searches in them. It only reads files
+ * and needs no router, so it can run on copies in a safe place.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -31,7 +31,7 @@ static int complain_of_folder(const char *folder, enum mcpx_err err, int error)
                                                          : strerror(error));
 }
 
-/* Calls `each` with every line of every folder that can be read as one. */
+/* Calls `each` with every valid line of every folder. Complains of the others. */
 static int for_each(struct run *run, void (*each)(struct run *, const struct audit_line *))
 {
     const struct arguments *arguments = run->arguments;

@@ -1,11 +1,11 @@
 /*
- * cmd_call.c - one request and its response: one's own, or a proposal's. On a terminal, the
- * answer's text is made visible. Into a file or pipe it goes unchanged, because another program may
+ * cmd_call.c - one request and its response: the user's own, or that of a proposal. On a terminal,
+ * the answer's text is made visible. In a file or pipe it is unchanged, because another program may
  * read it.
  *
- * approve carries out exactly what was proposed, after a person has seen all of it. The bytes shown
- * are the bytes that will be sent. Between the two only one thing is read again: whether the
- * proposal is still open.
+ * approve sends exactly the proposed request, after a person has seen all of it. The bytes shown
+ * are the bytes sent. In between, only the state of the proposal is read again: it must still be
+ * open.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -23,7 +23,7 @@
  * Prints the payload of a response: the result for people, or with --json the payload.
  *
  * Returns STATUS_OK; for a JSON-RPC error its exit code, having complained; STATUS_FAILED for a
- * tool's result that says it failed.
+ * tool's result that reports a failure.
  */
 static int response_print(const struct arguments *arguments, struct mcpx_slice payload)
 {
@@ -49,7 +49,7 @@ static int response_print(const struct arguments *arguments, struct mcpx_slice p
 
 /* ---- call ---- */
 
-/* Judges a file by the contract of a request. Says where it breaks it first, and why. */
+/* Validates a file by the contract of a request. Complains of the first error, with its place. */
 static int check_request(const char *file, struct mcpx_slice text)
 {
     MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {.count = 0};
@@ -86,7 +86,7 @@ static int operation_from_request(const struct arguments *arguments, struct mcpx
     return fail_with(STATUS_USAGE, "%s: /params/_meta: must be an object", input_name(file));
 }
 
-/* Servers answer both an unknown tool and arguments that it does not take with one of these. */
+/* Servers use one of these codes for an unknown tool and for invalid arguments. */
 static void hint(const struct arguments *arguments, struct mcpx_slice response)
 {
     struct mcpx_slice code = mcpx_json_get(mcpx_json_get(response, "error"), "code");
@@ -97,7 +97,7 @@ static void hint(const struct arguments *arguments, struct mcpx_slice response)
                  arguments->operands[0], arguments_value(arguments, "--to"));
 }
 
-/* Sends the operation to the addressee, and prints what comes back. */
+/* Sends the operation to the addressee, and prints the response. */
 static int call(const struct arguments *arguments, const struct address *address,
                 struct operation *operation)
 {
@@ -194,7 +194,7 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
     fflush(stderr);
 }
 
-/* Finds who will carry it out. Returns STATUS_OK or STATUS_USAGE, having complained. */
+/* Finds the addressee of the request. Returns STATUS_OK or STATUS_USAGE, having complained. */
 static int choose(const struct entry *proposal, const struct address *address,
                   struct mcpx_slice *to)
 {
@@ -217,8 +217,8 @@ static int choose(const struct entry *proposal, const struct address *address,
 }
 
 /*
- * An id may name another envelope now than when the person looked at it; here no person looks
- * again.
+ * An id may name another envelope by now than the one that the person saw, and no person is asked
+ * here.
  */
 static int refuse_unbound(const char *why, const char *bound)
 {
@@ -274,7 +274,7 @@ static int decide(const struct arguments *arguments, const struct connection *wh
     mx_format(&bound, "%s@%s", proposal->id, digest);
     if (status == STATUS_OK)
         status = confirm(arguments, proposal, to, bound.text);
-    /* Somebody else may have decided in the meantime. */
+    /* Another participant may have decided in the meantime. */
     if (status == STATUS_OK)
         status = proposal_find(where, bound.text, &now, &again);
     snapshot_fini(&now); /* the call may take long */

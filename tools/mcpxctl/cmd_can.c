@@ -1,6 +1,6 @@
 /*
- * cmd_can.c - whether a participant may send something: asked of the configuration, or of the
- * running router, which knows more than its file. Protocol: section 8.
+ * cmd_can.c - tells if a participant may send something. It asks the configuration, or the running
+ * router, which knows more than its file. Protocol: section 8.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -16,8 +16,8 @@
 /* The question. All of it is borrowed from the command line. */
 struct inquiry {
     const char *file;              /* of the configuration; NULL = none was named */
-    struct mcpx_slice participant; /* absent = the one that asks */
-    /* It is about who has a token with this profile; absent = about a participant. */
+    struct mcpx_slice participant; /* absent = the participant that asks */
+    /* The question is about tokens with this profile; absent = about a participant. */
     struct mcpx_slice profile;
     struct mcpx_slice topic; /* absent = none was named */
     struct mcpx_kind kind;
@@ -26,7 +26,7 @@ struct inquiry {
 
 /* ---- the question, and its answer ---- */
 
-/* Reads it. Returns STATUS_OK or STATUS_USAGE, having complained. */
+/* Reads the question. Returns STATUS_OK or STATUS_USAGE, having complained. */
 static int inquiry_read(const struct arguments *arguments, struct inquiry *out)
 {
     struct mcpx_fault fault = {"", "", 0};
@@ -56,7 +56,7 @@ static bool is_word(struct mcpx_slice decision, const char *member, const char *
     return mcpx_json_equals(mcpx_json_get(decision, member), mcpx_slice_of(word));
 }
 
-/* Why it may not be sent; NULL when it may, be it that the participant may not enter. */
+/* The reason of a refusal by grants; NULL without one, even if the participant may not join. */
 static const char *sentence_of(struct mcpx_slice decision)
 {
     for (int i = MCPX_NO_MATCHING_GRANT; i <= MCPX_RESERVED_NAMESPACE; i++)
@@ -78,7 +78,7 @@ static bool is_allowed(struct mcpx_slice decision)
     return mcpx_slice_equal(mcpx_json_get(decision, "allowed"), MCPX_SLICE("true"));
 }
 
-/* Who, what, to whom and where. */
+/* Writes the decision, participant, kind, addressees and topic. */
 static void write_headline(const struct inquiry *inquiry, bool allowed, bool has_topic,
                            struct mcpx_text *out)
 {
@@ -152,8 +152,8 @@ static void write_question(struct mcpx_text *out, const struct inquiry *inquiry)
     mx_json_end_object(out);
 }
 
-/* What counts is `now`, with what was changed in the topic at run time; and may it not enter the
- * topic, the router answers otherwise. */
+/* Shows the decision `now`: it includes changes at run time. The router sends another answer when
+ * the participant may not join the topic. */
 static int show(const struct inquiry *inquiry, struct mcpx_slice answer, bool json)
 {
     mx_scoped_text topic = {0}, decision = {0};
@@ -190,7 +190,7 @@ static int can_live(const struct arguments *arguments, struct inquiry *inquiry)
 
 /* ---- asking the configuration ---- */
 
-/* What the router would answer a participant that joins: MCPX_OK, or why it may not. */
+/* The router's answer to a joining participant: MCPX_OK, or the reason of a refusal. */
 static enum mcpx_err judge_topic(const struct config *config, struct mcpx_slice pattern)
 {
     if (!pattern.text)
@@ -203,7 +203,7 @@ static const char *wire_of(enum mcpx_err entrance)
     return entrance ? mcpx_error_wire(entrance) : mcpx_refusal_wire(MCPX_ALLOWED);
 }
 
-/* A token with a profile says itself which topics it is for. */
+/* A token with a profile names its topics itself. */
 static int answer(const struct config *config, const struct tokens_entry *entry,
                   const struct inquiry *inquiry, bool json)
 {

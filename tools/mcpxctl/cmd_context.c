@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What an action works on: the words, the file's tree, and the name given or NULL. */
+/* The input of an action: the words, the file's tree, and the given name or NULL. */
 struct work {
     const struct arguments *arguments;
     json_t *tree;
@@ -36,7 +36,7 @@ static void add_full_path(struct mcpx_text *out, const char *path)
     mcpx_text_puts(out, path);
 }
 
-/* It must be a file that we may read. A complaint does not repeat it: it may be a token. */
+/* Checks that the file is readable. A complaint does not repeat the path: it may be a token. */
 static int check_file(enum context_setting setting, const char *path)
 {
     struct stat about;
@@ -50,7 +50,7 @@ static int check_file(enum context_setting setting, const char *path)
                                       : "");
 }
 
-/* Whether a verb could use the value. Returns STATUS_OK or STATUS_USAGE, having complained. */
+/* Checks a value as other verbs do. Returns STATUS_OK or STATUS_USAGE, having complained. */
 static int check_value(enum context_setting setting, const char *value)
 {
     mx_scoped_text api = {0};
@@ -172,7 +172,7 @@ static void add_line(struct mcpx_text *out, const struct work *work, const char 
     mcpx_text_puts(out, "\n");
 }
 
-/* The context of that name; all without one. */
+/* Prints the context of that name; all without a name. */
 static int print(const struct work *work)
 {
     const char *chosen = context_chosen(work->arguments, work->tree), *name;
@@ -208,7 +208,7 @@ static int show(const struct work *work)
     return status == STATUS_OK ? print(&chosen) : status;
 }
 
-/* How an action may be called: with a name or without, with connection options or without. */
+/* The actions: how many names each takes, and if it takes connection options. */
 static const struct action {
     const char *word;
     size_t names_min, names_max;

@@ -1,9 +1,9 @@
 /*
- * cmd_contract.c - documents, without a router. contract prints the contracts, for any other
- * validator to use, and digest the digest of a document. parity says of two logs what differs, line
- * by line; a line that only one log has is told as that. wrap puts what a program has returned into
- * the envelope that callers of tools expect, for programs that are no MCP servers: a server's
- * answers are wrapped by its bridge.
+ * cmd_contract.c - works on documents, without a router. contract prints the contracts for other
+ * validators, and digest the digest of a document. parity lists the differences of two logs, line
+ * by line; a line of only one log is a difference, too. wrap puts the output of a program into the
+ * envelope of tool results. It is for programs other than MCP servers: a bridge wraps the answers
+ * of a server.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -36,7 +36,7 @@ static int print_names(bool json)
     return output_print(&out, STATUS_OK);
 }
 
-/* A schema on one line. A newline stands between tokens, and so do the blanks behind it. */
+/* Writes a schema on one line. Newlines, and the blanks behind them, are between tokens. */
 static void write_flat(struct mcpx_text *out, struct mcpx_slice schema)
 {
     bool indented = false;
@@ -94,7 +94,7 @@ int cmd_digest(const struct arguments *arguments)
 
 /* ---- parity ---- */
 
-/* By enum mcpx_parity_side. */
+/* Two logs, by enum mcpx_parity_side. */
 struct logs {
     struct input_lines lines[2];
     struct mcpx_parity parity;
@@ -194,7 +194,7 @@ static int complain_of_input(const char *file, const struct mcpx_text *text, siz
                    reason);
 }
 
-/* Reads the word that names the envelope. */
+/* Reads the name of an envelope. */
 static bool read_form(const char *word, enum mcpx_form *out)
 {
     enum mcpx_contract contract;
@@ -207,7 +207,7 @@ static bool read_form(const char *word, enum mcpx_form *out)
     return false;
 }
 
-/* What the options say of the call. An mcp.envelope.v0.1 shows neither tool nor request. */
+/* Reads the options about the call. An mcp.envelope.v0.1 shows neither tool nor request. */
 static int read_call(const struct arguments *arguments, struct mcpx_wrap *out)
 {
     const char *tool = arguments_value(arguments, "--tool");
@@ -232,7 +232,7 @@ static int read_call(const struct arguments *arguments, struct mcpx_wrap *out)
     return STATUS_OK;
 }
 
-/* What came, as text or as JSON. Nothing at all is enough when the program has failed. */
+/* Reads the output, as text or as JSON. It may be empty when the program has failed. */
 static int read_output(const struct arguments *arguments, struct mcpx_text *text,
                        struct mcpx_output *out)
 {

@@ -1,7 +1,7 @@
 /*
- * cmd_gate.c - may a server be released? The items of the release gate are a script, gate.py, which
- * this verb runs and works for: it has the connection, the contracts and canonical JSON, and it
- * prints. So no token reaches the script. gate.py says which requests there are.
+ * cmd_gate.c - may a server be released? The items of the release gate are a script, gate.py. This
+ * verb runs it and serves its requests (see gate.py): it has the connection, the contracts and
+ * canonical JSON, and it prints. So no token reaches the script.
  */
 #define _GNU_SOURCE /* pipe2 */
 #include "tools/mcpxctl/core/verbs.h"
@@ -25,7 +25,7 @@
 
 enum { ANSWER_MS = 60000, PYTHON_WORDS = 5, NO_PYTHON = 127 };
 
-/* A gate at work. */
+/* A running gate. */
 struct gate {
     const struct arguments *arguments;
     struct live live;
@@ -35,9 +35,9 @@ struct gate {
     int status;   /* why the gate cannot go on, having complained; STATUS_OK: it can */
 };
 
-/* ---- what the script asks for; each appends the answer's members ---- */
+/* ---- the requests of the script; each appends the answer's members ---- */
 
-/* Appends a text of a request. What is no UTF-8 in a file arrives as half a surrogate pair. */
+/* Appends a text of a request. A byte that is not UTF-8 arrives as half a surrogate pair. */
 static void add_text(struct mcpx_text *out, struct mcpx_slice request, const char *name)
 {
     if (mcpx_json_add_unescaped(out, mcpx_json_get(request, name)))
@@ -66,7 +66,7 @@ static void ask(struct gate *gate, struct mcpx_slice request, struct mcpx_text *
     mx_format(out, "\"text\":%q", &response);
 }
 
-/* Judges a text by a contract. */
+/* Validates a text by a contract. */
 static void judge(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
 {
     MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {.count = 0};
@@ -87,7 +87,7 @@ static void judge(struct gate *gate, struct mcpx_slice request, struct mcpx_text
     }
 }
 
-/* Tells of a JSON document what can be compared. */
+/* Answers with the comparable forms of a JSON document. */
 static void read_document(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
 {
     mx_scoped_text text = {0}, fault_text = {0}, canonical = {0}, pretty = {0};
@@ -111,7 +111,7 @@ static void read_document(struct gate *gate, struct mcpx_slice request, struct m
     }
 }
 
-/* Prints what an item came to. */
+/* Prints the verdict of an item. */
 static void report(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
 {
     mx_scoped_text item = {0}, verdict = {0}, detail = {0}, line = {0}, shown = {0};
@@ -136,7 +136,7 @@ static void report(struct gate *gate, struct mcpx_slice request, struct mcpx_tex
     mx_format(out, "\"line\":%q", &line);
 }
 
-/* Does what a line asks for, and answers. */
+/* Serves a request of the script, and answers. */
 static void serve(struct gate *gate, struct mcpx_slice request)
 {
     static const struct {
@@ -158,7 +158,7 @@ static void serve(struct gate *gate, struct mcpx_slice request)
 
 /* ---- the script ---- */
 
-/* Where it is: beside the folder of this program, wherever that was moved to. */
+/* Finds it beside the folder of this program, even after a move. */
 static void find_script(char path[PATH_MAX])
 {
     char own[PATH_MAX];
@@ -168,7 +168,7 @@ static void find_script(char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%s/%s", dirname(own), MCPXCTL_GATE);
 }
 
-/* Appends the words of the command line that are for the script. Returns how many. */
+/* Appends the script's words of the command line. Returns their number. */
 static size_t add_words(const struct arguments *arguments, char **words)
 {
     static const char *const passed[] = {"--only", "--update", "--telemetry", "--sbom",
@@ -185,7 +185,7 @@ static size_t add_words(const struct arguments *arguments, char **words)
     return count;
 }
 
-/* Runs it with the ends of two pipes, or ends with NO_PYTHON. */
+/* Runs the script with the ends of two pipes; a child without python3 ends with NO_PYTHON. */
 static pid_t spawn(char **words, const int to[2], const int from[2])
 {
     pid_t script = fork();

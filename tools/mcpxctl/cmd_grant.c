@@ -1,12 +1,12 @@
 /*
- * cmd_grant.c - what the running router permits whom: changed for a while, and shown.
+ * cmd_grant.c - permissions in the running router: changed for a while, and shown.
  *
- * The router decides and says what becomes of a change; a preview is its answer, too, because only
- * it knows who is connected and what was changed before. Protocol: section 8.
+ * The router decides about a change. A preview is its answer, too, because only the router knows
+ * the connections and earlier changes. Protocol: section 8.
  *
- * The pages of participants have the configuration's entry beside what was changed at run time, so
- * that both are of one instant. Two pages with a reload between them belong to two policies: then
- * nothing is printed.
+ * The pages of participants have the configuration's entry beside the changes at run time, so both
+ * are of one instant. Two pages with a reload between them belong to two policies: then nothing is
+ * printed.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -26,7 +26,7 @@ static void list_tell(struct mcpx_text *out, const char *title, struct mcpx_slic
         mcpx_text_puts(out, "\n");
 }
 
-/* Appends an array of changes, a line for each: which, of what kind, until when, and by whom. */
+/* Appends an array of changes, a line for each: change, kind, end and administrator. */
 static void changes_tell(struct mcpx_text *out, const char *indent, struct mcpx_slice list)
 {
     MCPX_JSON_EACH(walk, list) {
@@ -37,7 +37,7 @@ static void changes_tell(struct mcpx_text *out, const char *indent, struct mcpx_
     }
 }
 
-/* ---- grant, revoke, kick: what is asked ---- */
+/* ---- grant, revoke, kick: the request ---- */
 
 static void write_path(struct mcpx_text *path, const struct arguments *arguments)
 {
@@ -45,7 +45,7 @@ static void write_path(struct mcpx_text *path, const struct arguments *arguments
     mx_percent_add(path, mcpx_slice_of(arguments->operands[0]));
 }
 
-/* The router would name the forms that its API takes. */
+/* Checked here, because a complaint of the router has the forms of its API. */
 static int check_until(const struct arguments *arguments)
 {
     const char *until = arguments_value(arguments, "--until");
@@ -101,7 +101,7 @@ static void write_body(struct mcpx_text *body, const struct arguments *arguments
     mx_json_end_object(body);
 }
 
-/* ---- what is answered ---- */
+/* ---- the answer ---- */
 
 static void show_change(struct mcpx_text *out, struct mcpx_slice answer)
 {
@@ -248,7 +248,7 @@ static int ask_policy(const struct connection *where, struct mcpx_text *answer,
 static int add_participants(const struct connection *where, struct mcpx_text *out)
 {
     struct pages pages = {.bytes_max = PAGES_BYTES_MAX};
-    mx_scoped_text after = {0}; /* the name that the next page begins behind, if any */
+    mx_scoped_text after = {0}; /* the next page begins behind this name, if any */
     const char *endless = NULL;
     int status;
 
@@ -290,7 +290,7 @@ int policy_show(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = add_participants(&where, &shown);
     mcpx_text_puts(&shown, "]}");
-    /* Is the policy that was begun with still in force? */
+    /* The first policy must still be active. */
     if (status == STATUS_OK)
         status = ask_policy(&where, &last, &now);
     if (status == STATUS_OK &&

@@ -1,8 +1,8 @@
 /*
- * cmd_history.c - what was said. history and chain read the envelopes that the router retains over
- * HTTP: a second connection would replace the first one of the same participant. watch takes part:
- * its session checks each message, and one whose kind contradicts its payload is shown with a
- * warning, because receivers ignore it.
+ * cmd_history.c - shows sent envelopes. history and chain read retained envelopes over HTTP: a
+ * second connection would replace the first one of the same participant. watch joins the topic: its
+ * session checks each message. It warns of a kind that contradicts the payload, because receivers
+ * ignore such messages.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -20,7 +20,7 @@
 
 enum { LIMIT = 50 };
 
-/* Without a word, a reader takes the fifty lines for the whole history. */
+/* Tells of older lines: a reader may take the fifty lines for the whole history. */
 static int print_history(const struct arguments *arguments, const struct connection *where,
                          const struct snapshot *snapshot, const struct filter *filter,
                          size_t end)
@@ -101,16 +101,16 @@ int cmd_chain(const struct arguments *arguments)
 enum { LOOK_MS = 1000, HISTORY_MAX = 1000000 };
 
 /*
- * What to show, and how many envelopes are still to be shown.
+ * The filter and style of watch; `left` envelopes are still to be shown, negative = all.
  *
- * past_count   how many have been put there
+ * past_count   number of envelopes put into `past`
  */
 struct watch {
     struct filter filter;
     struct line_style style;
     int64_t left;
-    /* Where only some envelopes of the history pass: the last `past_max` of them, in a ring,
-     * until it has come to its end; NULL = the router counts, and all are shown. */
+    /* With a filter: the last `past_max` passing envelopes of the history, in a ring, until the
+     * history ends; NULL = the router counts, and all are shown. */
     struct mcpx_text *past;
     size_t past_max, past_count;
 };

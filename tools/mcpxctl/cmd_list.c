@@ -1,8 +1,8 @@
 /*
- * cmd_list.c - asks the servers of a topic what they offer, and shows a page as lines. Every
+ * cmd_list.c - asks the servers of a topic for their lists, and shows a page as lines. Every
  * participant that could answer is asked, because a topic has no list of servers. On a development
- * router most participants could, so a missing answer is no failure, unless the participant was
- * asked by name.
+ * router most participants could, so a missing answer is a failure only of a participant asked by
+ * name.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -102,7 +102,7 @@ static void add_item(struct mcpx_text *out, const struct listing *listing,
 
 enum { TIMEOUT_MS = 3000, SERVERS_MAX = 1024 };
 
-/* One participant asked; `waiting` for a page. `id` is the inquiry's own. */
+/* One participant asked; `waiting` for a page. Owns `id`. */
 struct asked {
     struct mcpx_text id;
     struct pages pages;
@@ -119,7 +119,7 @@ struct survey {
     struct asked asked[SERVERS_MAX];
     size_t count;
     size_t waiting; /* requests under way */
-    size_t servers; /* how many have answered with a list */
+    size_t servers; /* number of answers with a list */
     bool by_name;
 };
 
@@ -165,7 +165,7 @@ static void add_asked(struct survey *survey, struct mcpx_slice id)
     mcpx_text_slice(&survey->asked[survey->count++].id, id);
 }
 
-/* The participants to ask: those named, else all that could answer. */
+/* Finds the participants to ask: those of --to, else all that could answer. */
 static int find_servers(struct survey *survey)
 {
     struct mcpx_session *session = mcpx_client_session(survey->live.client);
@@ -245,7 +245,7 @@ static int take(struct survey *survey, const struct mcpx_event *event)
     return refused ? live_refused(event) : take_response(survey, event);
 }
 
-/* A participant that was asked by name and did not answer is reported. */
+/* Complains of each participant of --to without an answer, or when no server answered. */
 static int complain_of_silence(const struct survey *survey)
 {
     int status = STATUS_OK;
@@ -311,7 +311,7 @@ int survey_servers(const struct arguments *arguments, const char *list, int64_t 
 
 /* ---- the verb ---- */
 
-/* What is shown: of the tools only `tool`, unless that is NULL. `any`: there was something. */
+/* The items to show: only the tool `tool`, unless that is NULL. `any`: something was shown. */
 struct list {
     const struct arguments *arguments;
     const struct listing *listing;

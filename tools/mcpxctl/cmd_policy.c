@@ -1,12 +1,12 @@
 /*
- * cmd_policy.c - what is permitted now, and what another configuration would change: for whom, or
- * for messages about which a router has decided. Those come from an audit, where they are judged at
- * the instant at which they were sent, or from the history of a topic. The history tells only when
- * their senders said that it was, so these are judged as if they were sent now.
+ * cmd_policy.c - current permissions, and the effect of another configuration: on participants, or
+ * on messages that a router has decided about. Messages of an audit are judged at the instant of
+ * their line. Messages in the history of a topic have only the time of their sender, so they are
+ * judged as if they were sent now.
  *
- * Each message is decided about twice: under the old configuration and under the new one. Comparing
- * what the router has decided with the new configuration was refused: a difference could then as
- * well come from a configuration that was in force in between.
+ * Each message is decided about twice: under the old configuration and under the new one. Rejected:
+ * comparing the router's decision with the new configuration. A difference could then come from a
+ * configuration that was active in between.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -31,24 +31,24 @@ enum { HISTORY_MS = 300000 };
 enum { OLD, NEW };
 
 /*
- * A message that a router has decided about.
+ * A message with the decision of a router.
  *
- * from      who sent it, with its instance
+ * from      sender, with its instance
  */
 struct past_message {
     struct mcpx_slice from, topic;
     struct mcpx_kind kind;
     const struct mcpx_slice *to; /* addressees; none = everyone */
     size_t to_count;
-    int64_t wall_ms;      /* the instant to judge it at */
-    bool allowed;         /* what the router has decided */
+    int64_t wall_ms;      /* the instant for the decision */
+    bool allowed;         /* the router's decision */
     uint64_t seq;         /* its line in the audit; 0 = it comes from a topic's history */
     struct mcpx_slice id; /* of its envelope there */
 };
 
 /*
- * Messages about which the two differ in the same way. `text`: a JSON object, but for its end;
- * `example`: one more member of it.
+ * Messages with the same difference. `text`: a JSON object without its end; `example`: one more
+ * member of it.
  */
 struct difference_group {
     struct mcpx_text text, example;
@@ -56,32 +56,32 @@ struct difference_group {
 };
 
 /*
- * Two configurations, and what came of the messages so far.
+ * Two configurations, and counts of the messages so far.
  *
- * judged, different, unjudged   messages: all, those the two differ about, and those of
- *               participants of neither
- * otherwise     messages about which the router decided otherwise than the old one does
- * unlisted      of the different ones those that are counted here alone, as the groups have as
- *               many bytes as they may have
+ * judged        messages with two decisions
+ * different     those of them with different decisions
+ * unjudged      messages of participants of neither configuration
+ * otherwise     messages that the router decided otherwise than the old configuration
+ * unlisted      different messages outside of all groups, because the groups are full
  */
 struct comparison {
     struct config configs[2];
     uint64_t judged, different, unjudged, otherwise, unlisted;
-    /* `known`, `bytes`: groups by their texts; memory that those take. */
+    /* `known`: groups by their texts; `bytes`: memory of the groups. */
     struct mx_map known;
     size_t bytes;
     struct difference_group *groups;
     size_t group_count, room;
 };
 
-/* Memory that differences may take: who sends what is judged chooses how many there are. */
+/* Limit of the memory for groups, because senders choose how many there are. */
 enum { GROUP_BYTES_MAX = 16 << 20 };
 
 static const struct mx_map_key hash_key = {{3, 4}};
 
 /* ---- deciding ---- */
 
-/* As a wire name; NULL when the participant is not configured. */
+/* Returns a wire name; NULL when the participant is not configured. */
 static const char *decide(struct tokens *tokens, const struct past_message *message)
 {
     struct mcpx_slice name = mcpx_identity_of(message->from);
@@ -117,7 +117,7 @@ static struct difference_group *known_group(const struct comparison *comparison,
     return NULL;
 }
 
-/* Takes the texts. */
+/* Owns the texts of `group`. */
 static void add_group(struct comparison *comparison, uint64_t hash,
                       struct difference_group *group)
 {
@@ -156,7 +156,7 @@ static void count_difference(struct comparison *comparison, const struct past_me
     mcpx_text_fini(&made.text);
 }
 
-/* Decides about a message under both. */
+/* Decides about a message under both configurations. */
 static void comparison_judge(struct comparison *comparison, const struct past_message *message)
 {
     const char *words[2];
@@ -262,7 +262,7 @@ static struct mcpx_slice keep(struct mx_arena *arena, struct mcpx_slice value)
     return mx_arena_copy(arena, mcpx_text_view(&text));
 }
 
-/* False for a line that is no decision about a message by grants. */
+/* Returns false for a line other than a decision about a message by grants. */
 static bool read_line(struct mx_arena *arena, const struct audit_line *line,
                       struct mcpx_slice to[MCPX_TO_MAX], struct past_message *out)
 {
@@ -353,7 +353,7 @@ static int compare_history(struct comparison *comparison, const struct arguments
 
 /* ---- the verb ---- */
 
-/* Nothing that fails may be taken for a difference. */
+/* Returns STATUS_USAGE for a failure: it must not look like a difference. */
 static int compare(const struct arguments *arguments, struct comparison *comparison)
 {
     bool json = arguments_have(arguments, "--json");

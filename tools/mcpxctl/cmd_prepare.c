@@ -1,13 +1,13 @@
 /*
- * cmd_prepare.c - what is needed before a router starts: an issuer's keys, kinds, tokens.
+ * cmd_prepare.c - prepares the start of a router: an issuer's keys, kinds, tokens.
  *
- * jwks fetches a key set for the router, which asks nobody itself. It is read as the router would
- * read it before it replaces the file, so that no answer of the issuer's server, be it an error
- * page, ever takes keys away.
+ * jwks fetches a key set for the router, which makes no requests itself. The set is read as the
+ * router would read it, and then replaces the file. So a wrong answer of the issuer's server, such
+ * as an error page, cannot take keys away.
  *
- * token makes tokens, and their hashes for the configuration. Nobody can guess 256 random bits, so
- * a slow hash is not needed; the router hashes a token at every connection. A token is read from
- * standard input only, because arguments are visible in process lists and shell histories.
+ * token makes tokens, and their hashes for the configuration. A slow hash is not needed, because
+ * 256 random bits cannot be guessed; the router hashes a token at every connection. A token is read
+ * from standard input only, because arguments are visible in process lists and shell histories.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -28,7 +28,7 @@
 
 enum { TIMEOUT_MS = 30000 };
 
-/* Would the router take it? Prints how many keys it has. */
+/* Checks that the router would accept the keys. Prints their number. */
 static int judge(const struct mcpx_text *text)
 {
     MX_SCOPED(jwt_keys_fini) struct jwt_keys keys = {0};

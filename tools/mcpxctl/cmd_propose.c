@@ -1,7 +1,6 @@
 /*
- * cmd_propose.c - the verbs that send one envelope and leave, and the proposals that are open: say,
- * propose, proposals, reject and withdraw. Each prints the id of what it sent, with which later
- * commands can refer to it.
+ * cmd_propose.c - the verbs say, propose, reject and withdraw, and the list of open proposals. A
+ * verb sends one envelope, prints its id for later commands, and leaves.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -13,7 +12,7 @@
 #include "tools/mcpxctl/core/live.h"
 #include <mcpx/session.h>
 
-/* ---- those that wait ---- */
+/* ---- open proposals ---- */
 
 static int print_open(const struct arguments *arguments, const struct connection *where,
                       const struct snapshot *snapshot)
@@ -50,14 +49,14 @@ int cmd_proposals(const struct arguments *arguments)
 
 /* ---- sending one envelope ---- */
 
-/* How long a router that cannot store is given time. */
+/* The time limit for a router that cannot store. */
 enum { SETTLE_MS = 15000 };
 
 /*
- * Joins, sends the draft, waits until it is delivered or refused, for as long as --timeout says or
- * 15 s, leaves, and prints its id: alone, or with --json as {"id": ID}.
+ * Joins, sends the draft, waits until it is delivered or refused, for --timeout or 15 s, leaves,
+ * and prints its id: alone, or with --json as {"id": ID}.
  *
- * author   the only participant that may send this; absent = anybody
+ * author   the only participant that may send this; absent = any
  *
  * Returns STATUS_OK or an exit code, having complained.
  */
@@ -88,7 +87,7 @@ static int deliver(const struct arguments *arguments, const struct mcpx_draft *d
     return output_print(&out, status);
 }
 
-/* To those that --to names. */
+/* Sends a payload to the addressees of --to. */
 static int send_to(const struct arguments *arguments, const char *type,
                    const struct mcpx_text *payload)
 {
@@ -126,7 +125,7 @@ int cmd_propose(const struct arguments *arguments)
 
 /* ---- ending a proposal ---- */
 
-/* The proposer and the addressees of the proposal; everyone when it had none. */
+/* Fills `to` with proposer and addressees. Returns 0, everyone, when there are none or too many. */
 static size_t address_all(const struct entry *proposal, struct mcpx_slice to[MCPX_TO_MAX + 1])
 {
     if (proposal->to_count == 0 || proposal->to_count == MCPX_TO_MAX)

@@ -1,10 +1,10 @@
 /*
- * cmd_reload.c - what two configurations differ in, for people: who gains and loses what, when the
- * router has read its own again and when two are compared offline. The functions that tell the
- * difference are the router's own; what would take a restart is only named offline.
+ * cmd_reload.c - the difference of two configurations, for people: gains and losses of
+ * participants, after a reload of the router or in a comparison offline. The router's own functions
+ * find the difference. Settings that require a restart are listed offline only.
  *
- * One table says how each member of a row is shown. What takes something away from somebody has a
- * minus, be it a grant that is gone or a denial that came.
+ * One table has the layout of each member of a row. A loss has a minus: a removed grant or a new
+ * denial.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -56,9 +56,9 @@ static void tell_setting(struct mcpx_text *out, struct mcpx_slice row)
 }
 
 /*
- * Appends what difference_write_answer has written, in an object: sums, then a line for each
- * participant and profile, below it one for each thing that was gained (+) or lost (-), then
- * settings and warnings. The lines of a member `restart`, if any, are settings too.
+ * Appends an object of difference_write_answer for people: sums, then a line for each participant
+ * and profile with its gains (+) and losses (-) below, then settings and warnings. The lines of a
+ * member `restart`, if any, are settings too.
  */
 static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
 {

@@ -1,6 +1,6 @@
 /*
- * cmd_status.c - shows the router's health, its participants and slow readers, from several calls
- * of the HTTP API; and who may send what. The calls that need no token come first, so that a bad
+ * cmd_status.c - shows the router's health, its participants and slow consumers, from several calls
+ * of the HTTP API; and the grants of participants. The calls without a token come first, so a bad
  * token hides neither health nor lag.
  */
 #include "tools/mcpxctl/core/verbs.h"
@@ -18,7 +18,7 @@
  *
  * metric   its name in /metrics
  * member   its name in our JSON
- * line     of our table, where milliseconds stand for seconds
+ * line     of our table; seconds become milliseconds for %t
  */
 static const struct number_row {
     const char *metric, *member, *line;
@@ -40,7 +40,7 @@ enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 enum { HEALTH, READINESS, METRICS, TOPICS, PARTICIPANTS, ANSWERS };
 
-/* The answers, as they came, and the JSON in them; empty when there is none. */
+/* The answers, unchanged, and the JSON in them; empty when there is none. */
 struct findings {
     struct connection where;
     struct mcpx_text answers[ANSWERS];
@@ -107,7 +107,7 @@ static int ask_topics(const struct arguments *arguments, struct findings *found)
     return status;
 }
 
-/* The items of a list that an answer holds, or their `member`, with commas; "none" for no item. */
+/* Appends the items of a list in an answer, or their `member`, with commas; "none" for no item. */
 static void add_list(struct mcpx_text *out, struct mcpx_slice value, const char *list,
                      const char *member)
 {
@@ -118,7 +118,7 @@ static void add_list(struct mcpx_text *out, struct mcpx_slice value, const char 
     mcpx_text_puts(out, any ? "\n" : "none\n");
 }
 
-/* Behind a number stands more of the answer it is from. */
+/* More of the answer follows the number: strtod stops there. */
 static void add_number(struct mcpx_text *out, const char *line, struct mcpx_slice number)
 {
     double factor = strstr(line, "%t") ? 1000 : 1;

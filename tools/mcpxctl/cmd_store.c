@@ -1,6 +1,6 @@
 /*
- * cmd_store.c - what an operator does with the router's database. backup, check and export only
- * read, so the router may run; compact, erase and restore want it stopped, and see to that.
+ * cmd_store.c - maintains the router's database. backup, check and export only read, so the router
+ * may run. compact, erase and restore check that the router is stopped.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -11,25 +11,25 @@
 
 #include <sys/stat.h>
 
-/* Between two lines about progress. */
+/* Time between two lines about progress. */
 enum { PROGRESS_US = 5000000 };
 
 /*
- * A run on the file of a command line.
+ * A run of an action on a file.
  *
- * file        that is opened: of restore the copy
- * word        the other operand: a copy, a topic, or of restore the place
+ * file        the file to open; for restore the copy
+ * word        the other operand: a copy, a topic, or for restore the target
  */
 struct run {
     const char *file, *word, *topic;
     bool json;
     struct schema_progress progress;
     struct maintenance *maintenance;
-    struct mcpx_text errors; /* what those who failed say, in a line */
-    struct mcpx_text out;    /* what is printed at the end */
+    struct mcpx_text errors; /* the message of a failed call, in a line */
+    struct mcpx_text out;    /* printed at the end */
     struct maintenance_sums sums;
-    int status;        /* of what was told, so far */
-    uint64_t since_us; /* when something was told of progress last */
+    int status;        /* of the output so far */
+    uint64_t since_us; /* time of the last line about progress */
 };
 
 static void tell_progress(void *context, uint64_t done, uint64_t total)
@@ -45,7 +45,7 @@ static void tell_progress(void *context, uint64_t done, uint64_t total)
         complain("still at work");
 }
 
-/* Says what went wrong. What stood in the way of a question is not the same as a failure. */
+/* Complains of an error. Returns `status`, but STATUS_USAGE when the file does not exist. */
 static int fail(struct run *run, enum mcpx_err err, int status)
 {
     struct mcpx_text *errors = &run->errors;
@@ -212,9 +212,9 @@ static int restore(struct run *run)
     return status;
 }
 
-/* ---- which of them ---- */
+/* ---- the actions ---- */
 
-/* words: how many operands it takes; alone: no router may have the file that is opened */
+/* words: number of operands; alone: no router may have the opened file */
 static const struct action {
     const char *name;
     size_t words;

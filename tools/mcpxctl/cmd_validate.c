@@ -1,8 +1,8 @@
 /*
- * cmd_validate.c - judges documents by a contract, or by a schema from a file. Lines are judged as
- * they are read, so a log may be longer than memory and need not be complete. Which files a schema
- * may refer to is said on the command line; a URI, which stands in somebody else's schema, cannot
- * lead to another one.
+ * cmd_validate.c - validates documents by a contract, or by a schema from a file. Lines are
+ * validated as they are read, so a log may be longer than memory and need not be complete. The
+ * command line names the files for references of a schema. A URI in a foreign schema cannot lead to
+ * other files.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -19,7 +19,7 @@
 
 /* ---- documents that a schema may refer to ---- */
 
-/* A file that was asked for. One that cannot be read is complained of once. */
+/* A file that was asked for. An unreadable one causes one complaint only. */
 struct known_text {
     struct mcpx_text path, text;
     bool is_read;
@@ -50,7 +50,7 @@ static struct mcpx_slice uri_of(const struct option_word *word)
     return uri;
 }
 
-/* The --known that a URI falls under, with the longest URI of its own; NULL when none does. */
+/* The --known with the longest URI that covers this one; NULL when there is none. */
 static const struct option_word *option_for(const struct known *known, struct mcpx_slice uri)
 {
     const struct option_word *word, *best = NULL;
@@ -87,7 +87,7 @@ static bool add_path(struct mcpx_text *out, struct mcpx_slice rest)
     return true;
 }
 
-/* Appends the path that a URI stands for. */
+/* Appends the path of a URI. */
 static bool find_path(const struct known *known, struct mcpx_slice uri, struct mcpx_text *out)
 {
     const struct option_word *word = option_for(known, uri);
@@ -119,11 +119,11 @@ static const struct known_text *read_text(struct known *known, const struct mcpx
 }
 
 /*
- * Looks for a document: `find` of struct mcpx_schema_options, whose context is a struct known.
+ * Finds a document: `find` of struct mcpx_schema_options. Its context is a struct known.
  *
- * uri    without fragment. A --known whose URI is the same names its file. Of those whose URI ends
- *        with "/" and begins this one, the longest names a folder, in which the rest of the URI is
- *        a path that does not lead out of it
+ * uri    without fragment. A --known with the same URI names its file. Else the longest one names a
+ *        folder: its URI ends with "/" and begins this one. The rest of the URI is a path inside of
+ *        the folder
  * text   filled, and lent until known_fini
  *
  * Returns false when no document is known, or when its file cannot be read; complains of the file.
@@ -143,7 +143,7 @@ static bool known_find(void *context, struct mcpx_slice uri, struct mcpx_slice *
 
 /* ---- the verb ---- */
 
-/* What documents are judged by, and what came of it. */
+/* The contract or schema for documents, and the results so far. */
 struct judge {
     const struct arguments *arguments;
     struct mcpx_shelf *shelf;
@@ -156,7 +156,7 @@ struct judge {
     size_t broken; /* those that are not valid */
 };
 
-/* What a breach is called. A bound says nothing about the document. */
+/* The code of a breach. An exceeded bound says nothing about the document. */
 static const char *code_of(const struct judge *judge)
 {
     const char *direction = arguments_value(judge->arguments, "--direction");
@@ -210,7 +210,7 @@ static void write_sentences(struct mcpx_text *out, const struct judge *judge, bo
     }
 }
 
-/* Prints a verdict; `line` of the input, 0: that is one document. */
+/* Prints a verdict. `line` of the input; 0 = the input is one document. */
 static int tell(struct judge *judge, size_t line, int status)
 {
     bool valid = !judge->unusable && judge->report.verdict == MCPX_VERDICT_VALID;
@@ -226,7 +226,7 @@ static int tell(struct judge *judge, size_t line, int status)
     return output_print(&out, status);
 }
 
-/* Judges one document. Returns STATUS_OK also when it is not valid. */
+/* Validates one document. Returns STATUS_OK even when it is not valid. */
 static int judge_text(struct judge *judge, struct mcpx_slice text, size_t line)
 {
     enum mcpx_err err =
@@ -312,7 +312,7 @@ static int read_schema(struct judge *judge, const char *word)
     return status;
 }
 
-/* Options that are about a schema from a file stand with that word alone. */
+/* Checks the options: those about a schema from a file require the word `schema`. */
 static int check_words(const struct arguments *arguments, bool is_schema)
 {
     static const char *const about_schema[] = {"--schema", "--known", "--dialect",
@@ -359,7 +359,7 @@ int cmd_validate(const struct arguments *arguments)
         status = prepare(&judge, is_schema);
     if (status == STATUS_OK)
         status = judge_input(&judge);
-    /* After lines that are valid nothing else was said. */
+    /* Valid lines print nothing, so a sum follows. */
     if (status == STATUS_OK && arguments_have(arguments, "--lines") &&
         !arguments_have(arguments, "--json") && !arguments_have(arguments, "--quiet"))
         printf("%zu line%s, %zu not valid\n", judge.judged, judge.judged == 1 ? "" : "s",

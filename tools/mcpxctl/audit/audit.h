@@ -1,6 +1,6 @@
 /*
- * audit.h - the lines of an audit: which somebody wants to see, which belong to one envelope, and
- * how each is shown: docs/audit.md.
+ * audit.h - the lines of an audit: a filter, the lines of one envelope, and the formats of output:
+ * docs/audit.md.
  */
 #ifndef MCPXCTL_AUDIT_AUDIT_H
 #define MCPXCTL_AUDIT_AUDIT_H
@@ -13,7 +13,7 @@
 /** Sorts of lines that can be asked for at once. */
 enum { PICK_SORTS_MAX = AUDIT_OTHER };
 
-/** A choice. Zero-initialised picks all lines. */
+/** A filter of lines. Zero-initialised picks all. */
 struct pick {
     struct filter filter;    /* kinds and sender */
     struct mcpx_slice topic; /* absent = all */
@@ -30,16 +30,16 @@ struct pick {
  */
 int pick_read(const struct arguments *arguments, struct pick *out);
 
-/** True when the line is wanted. A line without a kind is none of any kind. */
+/** True when the line passes. A line without a kind does not pass a filter of kinds. */
 bool pick_takes(const struct pick *pick, const struct audit_line *line);
 
-/** The kind in a line, else the one that was sent; absent when there is none. */
+/** The `kind` of a line, else its `kind_sent`; absent when it has neither. */
 struct mcpx_slice pick_kind(const struct audit_line *line);
 
-/** How many times all lines are shown at most: an envelope so many answers back is not found. */
+/** Limit of the passes over all lines: an envelope so many answers back is not found. */
 enum { FOLLOW_PASSES = 64 };
 
-/** What belongs together. Zero-initialised is ready for follow_add. */
+/** The envelopes that belong together. Zero-initialised is ready for follow_add. */
 struct follow {
     struct mx_map ids;   /* hashes of envelopes' ids */
     struct mx_map lines; /* hashes of the numbers of their lines */
@@ -49,13 +49,13 @@ struct follow {
 /** Adds an envelope by its id. */
 void follow_add(struct follow *follow, struct mcpx_slice id);
 
-/** Learns from a line which other envelopes belong to those that are known. */
+/** Learns more of these envelopes from a line. */
 void follow_learn(struct follow *follow, const struct audit_line *line);
 
-/** Another folder begins, whose lines have numbers of their own. */
+/** Begins another folder: its lines have numbers of their own. */
 void follow_next_folder(struct follow *follow);
 
-/** True when the line belongs to one of the envelopes. Lines are shown in order. */
+/** True when the line belongs to one of the envelopes. Call it with the lines in order. */
 bool follow_takes(struct follow *follow, const struct audit_line *line);
 
 /** Frees what it holds. */
@@ -65,21 +65,21 @@ void follow_fini(struct follow *follow);
 void shown_line(struct mcpx_text *out, const struct audit_line *line);
 
 /**
- * Appends what verify found, for people or as one JSON object.
+ * Appends the verdict of verify, for people or as one JSON object.
  *
- * folder   as it was named
- * file     name of the file that the verdict means; "" when there is no damage
+ * folder   as on the command line
+ * file     name of the damaged file; "" without damage
  */
 void shown_verdict(struct mcpx_text *out, const struct audit_verdict *verdict, bool json,
                    const char *folder, const char *file);
 
-/** A form. */
+/** A format of exported lines. */
 enum export_form { EXPORT_JSON, EXPORT_CSV, EXPORT_CLOUDEVENTS, EXPORT_OCSF };
 
-/** The form of that name, as --format lists them. `name` is one of them. */
+/** The form with that name, which is one of those of --format. */
 enum export_form export_form_of(const char *name);
 
-/** Appends what stands before all lines: the names of CSV's columns; nothing for other forms. */
+/** Appends the head of all lines: the names of CSV's columns; nothing for other forms. */
 void export_head(struct mcpx_text *out, enum export_form form);
 
 /**

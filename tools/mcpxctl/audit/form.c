@@ -1,11 +1,11 @@
 /*
- * form.c - a line of an audit, and the verdict of verify, for a terminal, where what participants
- * wrote is made visible; and a line in the forms of others. Nothing is left out of any: CSV has a
- * column for each member, a CloudEvent carries the line as its data, an OCSF event as its raw_data.
+ * form.c - writes a line of an audit, and the verdict of verify, for a terminal, with all text made
+ * visible; and a line in formats of other programs. Each format has all of the line: CSV has a
+ * column for each known member, a CloudEvent has the line as its data, an OCSF event as its
+ * raw_data.
  *
- * A cell of a spreadsheet that begins with = + - @, a tab or a line end may be taken for a formula
- * by the program that opens it, and what participants wrote may begin with anything: such a cell
- * gets an apostrophe in front.
+ * A spreadsheet program may take a cell for a formula when it begins with = + - @, a tab or a line
+ * end. Text of participants may begin with these, so such a cell gets an apostrophe in front.
  */
 #include "tools/mcpxctl/audit/audit.h"
 
@@ -96,7 +96,7 @@ void shown_verdict(struct mcpx_text *out, const struct audit_verdict *verdict, b
     mx_format(out, "  to note      %s:%s\n", verdict->last_seq, verdict->last_sum);
 }
 
-/* Columns, in order. A member that is not listed has none. */
+/* Columns, in order. Unknown members have none. */
 static const char *const columns[] = {
     "seq", "time",           "what",  "topic", "from",   "to",     "kind_sent", "kind",
     "id",  "correlation_id", "grant", "error", "reason", "by",     "address",   "rev",
@@ -184,7 +184,7 @@ enum {
     OCSF_FAILURE = 2
 };
 
-/* What a sort of line is: whether it did not succeed, and how severe that is. */
+/* Activity, status and severity of each sort of line. */
 static const struct ocsf_row {
     int activity, status, severity;
 } ocsf_rows[] = {

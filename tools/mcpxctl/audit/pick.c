@@ -1,10 +1,10 @@
 /*
- * pick.c - a line is picked by what stands in it, unescaped: nobody gets past a filter by writing a
- * name another way.
+ * pick.c - picks lines by their unescaped values: another spelling of a name does not get past a
+ * filter.
  *
- * What belongs to an envelope is a set of ids that grows: all lines are read again until it does
- * not. Answers stand behind what they answer, so it is found backwards one step a reading, and
- * forwards all at once.
+ * The ids that belong to an envelope are a growing set: all lines are read again until it stops
+ * growing. An answer comes after its request, so a pass finds one step backwards, and all steps
+ * forwards.
  */
 #include "tools/mcpxctl/audit/audit.h"
 
@@ -24,7 +24,7 @@ static int read_time(const struct arguments *arguments, const char *option, int6
 #define SORT_NAME(constant, name) name,
 static const char *const sorts[] = {AUDIT_SORTS(SORT_NAME)};
 
-/* A word that is no sort would pick nothing, and look as if nothing had happened. */
+/* Refuses an unknown sort: it would pick nothing, and look as if nothing had happened. */
 static int read_sorts(const struct arguments *arguments, struct pick *out)
 {
     const struct option_word *word;
@@ -106,7 +106,7 @@ bool pick_takes(const struct pick *pick, const struct audit_line *line)
                            : filter_passes_from(filter, mcpx_text_view(&from));
 }
 
-/* ---- one envelope, and what belongs to it ---- */
+/* ---- one envelope, and those that belong to it ---- */
 
 /* The reader of an audit trusts its writer, so a known key is enough. */
 static const struct mx_map_key key = {{1, 2}};
