@@ -144,7 +144,7 @@ extern const struct option_row no_options[];
 /** The row with that name; NULL when there is none. */
 const struct command *command_find(const struct command *table, const char *name);
 
-/** The verb's option, own or shared, whose name is the first `len` bytes of a word; else NULL. */
+/** The verb's option, own or shared, named by the first `len` bytes of a word; else NULL. */
 const struct option_row *option_find(const struct command *command, const char *word,
                                      size_t len);
 

@@ -60,7 +60,7 @@ struct connection {
  *
  *   ANYWHERE   for calls without a topic: a missing `client.topic` becomes "any"
  *   PATIENT    for a program that keeps running. With --as, a router that is not there yet is not
- *              an error: a complaint says so, and the token is an invalid one. LEFT follows, as for
+ *              an error: it is complained of, and the token is invalid. LEFT follows, as for
  *              every refused token, and the program must call connection_ask
  */
 enum { CONNECTION_ANYWHERE = 1, CONNECTION_PATIENT = 2 };

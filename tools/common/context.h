@@ -37,7 +37,7 @@ extern const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT];
  *
  *   {"current": NAME, "contexts": {NAME: {"url": ..., "token_file": ..., ...}}}
  *
- * A file that is not there counts as an empty one. A complaint names file, line and column.
+ * A missing file counts as empty. A complaint names file, line and column.
  *
  * tree   given on STATUS_OK; has "contexts", and "current" when one is chosen
  *

@@ -155,7 +155,7 @@ static void add_operation(struct mcpx_text *out, const struct entry *proposal)
     text_visible_short(out, rpc.context, NAME_SHOWN);
 }
 
-/* Returns STATUS_OK when all of it was shown. A yes to a part of it does not count. */
+/* Returns STATUS_OK when all of it was shown: a yes must be about all of it. */
 static int show(const struct entry *proposal, struct mcpx_slice to)
 {
     struct mcpx_slice params = mcpx_json_get(proposal->payload, "params");

@@ -56,7 +56,7 @@ static bool is_word(struct mcpx_slice decision, const char *member, const char *
     return mcpx_json_equals(mcpx_json_get(decision, member), mcpx_slice_of(word));
 }
 
-/* The reason of a refusal by grants; NULL without one, even if the participant may not join. */
+/* The reason of a refusal by grants, else NULL, even if the participant may not join the topic. */
 static const char *sentence_of(struct mcpx_slice decision)
 {
     for (int i = MCPX_NO_MATCHING_GRANT; i <= MCPX_RESERVED_NAMESPACE; i++)

@@ -1,8 +1,8 @@
 /*
  * cmd_policy.c - current permissions, and the effect of another configuration: on participants, or
- * on messages that a router has decided about. Messages of an audit are judged at the instant of
- * their line. Messages in the history of a topic have only the time of their sender, so they are
- * judged as if they were sent now.
+ * on messages that a router has decided about. Messages of an audit are decided about at the
+ * instant of their line. Messages in the history of a topic have only the time of their sender, so
+ * they are treated as if they were sent now.
  *
  * Each message is decided about twice: under the old configuration and under the new one. Rejected:
  * comparing the router's decision with the new configuration. A difference could then come from a

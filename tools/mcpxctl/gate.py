@@ -40,7 +40,7 @@ class Skipped(Exception):
     """An item was not asked, because something is missing."""
 
 
-# ---- JSON: a number is its text, and a name that stands twice is not forgotten ----
+# ---- JSON: a number is its text, and repeated names are kept ----
 
 Number = collections.namedtuple('Number', 'text')
 
@@ -83,7 +83,7 @@ def without_meta(value):
     return Object([pair for pair in value.pairs if pair[0] != '_meta']) if isinstance(value, Object) else value
 
 
-# ---- what is compared ----
+# ---- comparisons ----
 
 def bill_fault(bill):
     """What is wrong with a bill of materials, else None; and how many things it lists."""
@@ -185,7 +185,7 @@ def outcome(response):
     return code if code in CODES else 'error'
 
 
-# ---- what the verb does for us, and files ----
+# ---- requests to the verb, and files ----
 
 def verb(do, **what):
     """Lets the verb do something; the script ends with it."""
@@ -296,7 +296,7 @@ class Gate:
         write_file(self.path(name), verb('read', text=dump(value))['pretty'] + '\n')
         return f'{self.path(name)} was written anew'
 
-    # ---- the items handshake and drift: is it what was written down? ----
+    # ---- the items handshake and drift: does the server match the recorded files? ----
 
     def handshake_item(self):
         now = self.fetch_handshake()
@@ -345,7 +345,7 @@ class Gate:
             raise Failed('; '.join(schema_changes(was if isinstance(was, dict) else {}, now)))
         return f'tools: {len(now)}'
 
-    # ---- the item aliases: does an old name do what the tool does, in success and in failure? ----
+    # ---- the item aliases: does an old name act as the tool, in success and in failure? ----
 
     def is_promised(self, alias, tool):
         """The handshake lists the alias, as another name of this very tool; or the namespace says so."""
@@ -396,11 +396,11 @@ class Gate:
                 self.try_row(row, rows[:i])
             except Failed as failed:
                 raise Failed(f'{get(row, "legacyAlias") or ""}: {failed}') from None
-        if namespace:  # a name that is no tool's is as unknown with the namespace as without
+        if namespace:  # a name without a tool is unknown with the namespace, too
             self.compare_refusals(NO_TOOL, f'{namespace}.{NO_TOOL}', '{}')
         return f'aliases: {len(rows)}'
 
-    # ---- the item context: the contract here and the edge there say what the name of a folder says ----
+    # ---- the item context: contract and enforcement point decide as the folder's name says ----
 
     def judge_context(self, text, is_valid, with_arguments):
         """What is called is the handshake, which changes nothing."""
@@ -408,7 +408,7 @@ class Gate:
         if (fault is None) != is_valid:
             raise Failed(fault or 'keeps the contract')
         if verb('read', text=text)['fault']:
-            return  # what is no JSON cannot be sent
+            return  # only JSON can be sent
         expected = 'ok' if is_valid else 'INVALID_INPUT'
         ways = [('_meta', '{}', f'{{"{CONTEXT_MEMBER}":{text}}}'), ('arguments', f'{{"context":{text}}}', '{}')]
         for place, arguments, meta in ways[:2 if with_arguments else 1]:
@@ -417,7 +417,7 @@ class Gate:
                 raise Failed(f'in {place} the edge answers {answer}, expected is {expected}')
 
     def context_item(self):
-        # Where terms say that a context is an argument, the handshake has it among its own.
+        # Contract settings may make the context an argument: then the handshake has it, too.
         with_arguments = any(
             get(tool, 'name') == HANDSHAKE_TOOL and get(tool, 'inputSchema', 'properties', 'context') is not None
             for tool in self.fetch_tools())
@@ -434,12 +434,12 @@ class Gate:
             raise Skipped('context/valid and context/invalid each need a file')
         return 'valid: {}, invalid: {}'.format(*counts)
 
-    # ---- the items telemetry, sbom and evidence: what an edge and a build have written down ----
+    # ---- the items telemetry, sbom and evidence: files of an enforcement point and a build ----
 
     def telemetry_item(self):
         if not self.asked.telemetry:
             raise Skipped('--telemetry FILE names the log of the edge')
-        self.fetch_tools()  # an edge that answers this has written down what came before
+        self.fetch_tools()  # after the answer, the log has all earlier calls
         log, events = read_file(self.asked.telemetry), []
         for number, line in enumerate(log.removesuffix('\n').split('\n') if log else [], 1):
             try:
@@ -487,9 +487,9 @@ class Gate:
         write_file(f'{folder}/SHA256SUMS', sums)
         return f'{folder}/SHA256SUMS lists it'
 
-    # ---- all items, in turn ----
+    # ---- all items, in order ----
 
-    # The order matters: an edge's log has the calls of items before, evidence has their report.
+    # The order matters: the log has the calls of earlier items, and evidence has their report.
     ITEMS = {'handshake': handshake_item, 'context': context_item, 'aliases': aliases_item,
              'telemetry': telemetry_item, 'drift': drift_item, 'sbom': sbom_item, 'evidence': evidence_item}
 
@@ -510,7 +510,7 @@ class Gate:
 
 
 def main():
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the verb is told, too, and ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the verb gets the signal, too, and ends
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument('folder')
     parser.add_argument('--only', action='append')

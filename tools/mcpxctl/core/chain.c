@@ -77,7 +77,7 @@ static bool is_to(const struct entry *request, struct mcpx_slice who)
     return !request->to_count || mx_id_is_among(who, request->to, request->to_count);
 }
 
-/* A response counts here when it counts for the sender of the request. */
+/* A response is an answer here if the sender of the request accepts it. */
 static bool is_answer(const struct entry *entry, const struct entry *request)
 {
     struct mcpx_slice asked = request->kind.context, answered = entry->kind.context;
@@ -89,7 +89,7 @@ static bool is_answer(const struct entry *entry, const struct entry *request)
                           mcpx_json_get(request->payload, "id"));
 }
 
-/* A participant that may send any request must not be able to close every proposal with it. */
+/* Strict, because a participant must not close other proposals with just any request. */
 static bool is_fulfilment(const struct entry *request, const struct entry *proposal)
 {
     static struct mcpx_rpc proposed, requested;

@@ -163,7 +163,7 @@ static int renew_token(struct live *live, const struct mcpx_event *event)
     return status;
 }
 
-/* A token file is read at once; a router is asked after the end was reported. */
+/* Returns false at a final end. A token file is read here; a router is asked after the report. */
 static bool goes_on(struct live *live, const struct mcpx_event *event)
 {
     if (event->type != MCPX_EVENT_LEFT)

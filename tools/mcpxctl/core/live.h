@@ -64,7 +64,7 @@ int live_join_to_watch(const struct arguments *arguments, int history, struct li
  * Waits for the next event. After a second, a line on standard error counts the seconds if that is
  * a terminal.
  *
- * deadline_ms   as live_now counts; INT64_MAX = none
+ * deadline_ms   on the clock of live_now; INT64_MAX = none
  *
  * Returns STATUS_OK with `event` filled; STATUS_TIMEOUT, without complaint; STATUS_INTERRUPTED
  * by SIGINT or SIGTERM; another exit code when the connection has ended for good, having

@@ -60,7 +60,7 @@ void request_write_as_proposed(struct mcpx_text *out, struct mcpx_slice proposal
  */
 void result_write(struct mcpx_text *out, struct mcpx_slice result, bool raw);
 
-/** True when a tool's result says that the tool failed. */
+/** True when a result reports that its tool failed. */
 bool result_is_error(struct mcpx_slice result);
 
 /**
