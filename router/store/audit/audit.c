@@ -1,6 +1,6 @@
 /*
- * audit.c - the audit's thread, between a work queue and a writer. What the loop and the thread
- * touch both - shares, what waits - is behind one mutex.
+ * audit.c - the audit's thread, between a work queue and a writer. One mutex protects what loop and
+ * thread share: the quotas, the count of unwritten notes and the size of the waiting ones.
  */
 #include "router/store/audit/audit.h"
 
@@ -14,10 +14,10 @@
 
 enum { RETRY_MS = 1000, BLOCKED_MS = 200, TOLD_AFTER_MS = 10000 };
 
-/* Lines about refusals of one participant, or one address, as refusals pass no limit of the hub. */
+/* Lines about refusals per participant or address: the hub does not limit the rate of refusals. */
 static const struct mx_rate refusals = {.per_minute = 6, .burst = 100};
 
-/* Notes that were not written: how many, since and until when, of whom while all are of one. */
+/* Notes left out: count and times; `name` of the participant or address while there is only one. */
 struct unwritten {
     uint64_t count;
     int64_t since, until, since_ms;
@@ -25,7 +25,7 @@ struct unwritten {
     size_t len;
 };
 
-/* An audit: the first row is the loop's, then what is shared, then the thread's. */
+/* An audit. First what never changes, then what `lock` protects, then what the thread owns. */
 struct audit {
     struct work_queue *queue;
     enum on_full on_full; /* never changes */
@@ -40,7 +40,7 @@ struct audit {
 
 /* ---- the thread ---- */
 
-/* A note is not written. Its name is absent when it is nobody's in particular. */
+/* Counts a note as not written. `name` is absent unless the quota of that name is the reason. */
 static void lose(struct unwritten *lost, struct mcpx_slice name, struct mcpx_now now)
 {
     if (lost->count++ == 0) {
@@ -54,7 +54,7 @@ static void lose(struct unwritten *lost, struct mcpx_slice name, struct mcpx_now
     lost->until = now.wall_ms;
 }
 
-/* Appends a note about those that were not written, after a while, or at once for `all`. */
+/* Appends a note about the unwritten ones once they are TOLD_AFTER_MS old; at once for `all`. */
 static void add_unwritten(struct audit *audit, struct batch *batch, bool all)
 {
     struct unwritten *lost = &audit->unwritten;
@@ -94,7 +94,7 @@ static void free_unanswered(struct audit *audit, struct batch *batch)
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
-/* While submissions wait for room, the loop knows that nothing goes on, until the queue ends. */
+/* With ON_FULL_BLOCK, repeats until the queue ends, and reports each failure to the loop. */
 static bool write_somehow(struct audit *audit, struct batch *batch)
 {
     bool blocks = audit->on_full == ON_FULL_BLOCK && batch->count > 0;
@@ -185,7 +185,7 @@ struct work_queue *audit_belt(struct audit *audit)
     return audit->queue;
 }
 
-/* Asks for a place among what waits, of this size; 0 = there was no memory for it. */
+/* Reserves `size` bytes for a note that waits, or counts it as lost; 0 = it could not be copied. */
 static bool admit(struct audit *audit, const struct audit_note *note, size_t size)
 {
     bool away = note->what == AUDIT_TURNED_AWAY;

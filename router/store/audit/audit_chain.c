@@ -1,6 +1,6 @@
 /*
- * audit_chain.c - the chain as it grows. Its whole state is a number and a digest, so that taking
- * back a batch that did not fit on the disk is copying a struct.
+ * audit_chain.c - the growing chain. Its state is a number and a digest: a copy of the struct is
+ * enough to take back a batch that did not fit on the disk.
  */
 #include "router/store/audit/audit_chain.h"
 
@@ -24,7 +24,7 @@ void audit_chain_begin(struct audit_chain *chain)
     memcpy(chain->prev, audit_prev_none, sizeof chain->prev);
 }
 
-/* `line` has its line feed. */
+/* `line` includes its line feed. */
 static enum mcpx_err follow(struct audit_chain *chain, struct mcpx_slice line)
 {
     enum mcpx_err err = mcpx_digest_bytes(line, chain->prev);
@@ -50,7 +50,7 @@ enum mcpx_err audit_chain_continue(struct audit_chain *chain, struct mcpx_slice 
     return err;
 }
 
-/* Takes what was appended behind `start` into the chain. */
+/* Adds the line that was appended behind `start` to the chain. */
 static uint64_t taken(struct audit_chain *chain, struct mcpx_text *out, size_t start)
 {
     uint64_t seq = chain->seq;
@@ -112,8 +112,8 @@ uint64_t audit_chain_sign(struct audit_chain *chain, const struct audit_key *key
 }
 
 /*
- * Ed25519 by libcrypto. PEM and not raw bytes, because that is what "openssl genpkey" makes and
- * what secret stores keep. A passphrase is refused: libcrypto would ask the terminal.
+ * Ed25519 by libcrypto. Keys are in PEM, the format of "openssl genpkey" and of secret stores.
+ * Rejected: raw bytes. A passphrase is refused, because libcrypto would ask the terminal.
  */
 
 enum { PUBLIC_BYTES = 32, SIGNATURE_BYTES = 64 };
@@ -202,7 +202,7 @@ bool audit_key_sign(const struct audit_key *key, struct mcpx_slice text,
     return done;
 }
 
-/* libcrypto ignores white space in base64 and rounds up to whole groups: the text is made again. */
+/* Encodes again and compares: libcrypto ignores white space and rounds up to whole groups. */
 static bool decode(struct mcpx_slice text, unsigned char out[SIGNATURE_BYTES])
 {
     unsigned char bytes[AUDIT_SIGNATURE_LEN], again[AUDIT_SIGNATURE_LEN + 1];

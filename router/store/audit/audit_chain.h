@@ -1,7 +1,7 @@
 /*
- * audit_chain.h - one line of the audit: a JSON object that names its place and the line before;
- * and writing the chain: each line names the SHA-256 of the one before, and checkpoints are signed.
- * audit_verify.h reads it. docs/audit.md, "A line" and "The chain".
+ * audit_chain.h - lines, chain and files of the audit. A line is a JSON object with its number and
+ * the SHA-256 of the line before; checkpoints are signed. audit_verify.h reads the chain.
+ * docs/audit.md, "A line" and "The chain".
  */
 #ifndef STORE_AUDIT_CHAIN_H
 #define STORE_AUDIT_CHAIN_H
@@ -11,9 +11,7 @@
 #include <mcpx/error.h>
 #include <mcpx/text.h>
 
-/*
- * What is written down: X(constant, name in the line). docs/audit.md says what each means.
- */
+/* Sorts of lines: X(constant, name in the line). docs/audit.md explains each. */
 #define AUDIT_SORTS(X)                                                                        \
     X(AUDIT_ALLOW, "allow")                                                                   \
     X(AUDIT_REFUSE, "refuse")                                                                 \
@@ -39,8 +37,8 @@ enum audit_what { AUDIT_SORTS(AUDIT_CONSTANT) AUDIT_OTHER };
 #undef AUDIT_CONSTANT
 
 /**
- * One thing to write down. Slices are borrowed; an absent one, and a number of 0, is not written.
- * Texts of a refusal are what somebody sent: they need not be UTF-8 and may be long.
+ * The contents of a line. Slices are borrowed; absent slices and zero numbers are not written.
+ * Texts of a refusal come from its sender: they may be long, and not UTF-8.
  *
  * kind_sent       the kind as its sender wrote it
  * kind            the kind as delivered
@@ -49,65 +47,65 @@ enum audit_what { AUDIT_SORTS(AUDIT_CONSTANT) AUDIT_OTHER };
  * grant           the pattern that covered it
  * error           the error's name on the wire
  * reason          more about it
- * by              AUDIT_GRANT, AUDIT_REVOKE, AUDIT_KICK, AUDIT_LIFT: who asked for it
- * address         of these and AUDIT_TURNED_AWAY: where the request came from
- * rev             policy by which it was decided
+ * by              the administrator, for AUDIT_GRANT, AUDIT_REVOKE, AUDIT_KICK, AUDIT_LIFT
+ * address         origin of the request, for these and AUDIT_TURNED_AWAY
+ * rev             the policy that decided
  */
 struct audit_note {
     enum audit_what what;
     int64_t wall_ms;         /* when */
     struct mcpx_slice topic; /* where */
-    struct mcpx_slice from;  /* who did it, or whom it happened to */
-    /* `to`, `to_count`: addressees; 0 = everyone, or nobody was named. */
+    struct mcpx_slice from;  /* the sender, or the participant concerned */
+    /* `to`, `to_count`: addressees; 0 = everyone, or the sender named none. */
     const struct mcpx_slice *to;
     size_t to_count;
     struct mcpx_slice kind_sent, kind, id, correlation_id, grant, error, reason, by, address,
         rev;
-    /* AUDIT_ALLOW: the envelope as delivered; its size and SHA-256 are written, itself only
-     * where payloads are. */
+    /* AUDIT_ALLOW: the envelope as delivered. Its size and SHA-256 are written; the text itself
+     * only with `payloads`. */
     struct mcpx_slice text;
     uint64_t bytes; /* size of a message that has no `text` */
-    uint64_t of;    /* AUDIT_UNDELIVERED: `seq` of the line that did not come true */
+    uint64_t of;    /* AUDIT_UNDELIVERED: `seq` of the line that allowed it */
     uint64_t count; /* AUDIT_LOST: how many lines were not written */
-    /* AUDIT_LOST: wall clocks of the first and last of them; `until` of AUDIT_GRANT,
-     * AUDIT_REVOKE, AUDIT_KICK: when it ends. */
+    /* AUDIT_LOST: wall clocks of the first and last of them. AUDIT_GRANT, AUDIT_REVOKE, AUDIT_KICK:
+     * `until` is the end of the grant, denial or ban. */
     int64_t since, until;
-    uint64_t cut; /* AUDIT_START: bytes of a torn line that were cut off */
+    uint64_t cut; /* AUDIT_START: size of a torn line that was cut off */
 };
 
-/** The longest text that a line shows of what somebody sent; the rest is left out. */
+/** Bytes of a sender's text that a line shows; the rest is left out. */
 enum { AUDIT_TEXT_MAX = 2048 };
 
-/** The format that this code writes, as "begin" says it. */
+/** The version of the format, written in "begin". */
 enum { AUDIT_FORMAT = 1 };
 
 /** The `prev` of the very first line. */
 extern const char audit_prev_none[MCPX_SHA256_LEN + 1];
 
-/** Where a line stands. */
+/** The place of a line in the chain. */
 struct audit_head {
-    uint64_t seq; /* 1 for the first line ever; no number is left out */
-    /* SHA-256 of the line before, its line feed included; MCPX_SHA256_LEN digits, lent. */
+    uint64_t seq; /* 1 for the first line; without gaps */
+    /* SHA-256 of the line before and its line feed; MCPX_SHA256_LEN digits, lent. */
     const char *prev;
 };
 
-/** Appends the beginning that all lines have: `{"seq":1,"time":"...","what":"...","prev":"..."`. */
+/** Appends the beginning of all lines: `{"seq":1,"time":"...","what":"...","prev":"..."`. */
 void audit_line_begin(struct mcpx_text *out, const struct audit_head *head,
                       enum audit_what what, int64_t wall_ms);
 
 /**
- * Appends a line and its line feed. Texts that are not UTF-8, or longer than AUDIT_TEXT_MAX, are
- * written as far as they can be, with a "…" behind.
+ * Appends a line and its line feed. A text that is longer than AUDIT_TEXT_MAX, or not UTF-8, is cut
+ * to its valid start, and "…" follows.
  *
  * note       borrowed; not AUDIT_CHECKPOINT, which audit_chain_sign writes
  * payloads   write the envelope itself, too
  *
- * Memory failure shows in `out`.
+ * A memory failure sets `out->failed`.
  */
 void audit_line_add(struct mcpx_text *out, const struct audit_head *head,
                     const struct audit_note *note, bool payloads);
 
-/** A line that was read. Slices are lent by the line. */
+/** A line that was read. Slices are lent by its text. */
 struct audit_line {
     uint64_t seq;
     int64_t wall_ms;
@@ -123,13 +121,11 @@ struct audit_line {
  *
  * text   without line feed; borrowed for as long as `out` is used
  *
- * Returns false when it is none; `out` is then untouched.
+ * Returns false for any other text; `out` is then untouched.
  */
 bool audit_line_read(struct mcpx_slice text, struct audit_line *out);
 
-/*
- * An Ed25519 key (RFC 8032): its private half signs checkpoints, its public half checks them.
- */
+/* An Ed25519 key (RFC 8032). Its private half signs checkpoints, its public half verifies them. */
 
 enum {
     AUDIT_KEY_ID_LEN = 16,    /* digits */
@@ -139,7 +135,7 @@ enum {
 
 struct audit_key;
 
-/** Which half of a key a text has to hold. */
+/** The half that a key's text must hold. */
 enum audit_half { AUDIT_PRIVATE, AUDIT_PUBLIC };
 
 /**
@@ -147,7 +143,7 @@ enum audit_half { AUDIT_PRIVATE, AUDIT_PUBLIC };
  *
  * out   filled with a key that the caller frees; untouched on failure
  *
- * Returns MCPX_OK; MCPX_EINVALID with `fault` (may be NULL) when it is no such key; MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_EINVALID for any other text, with `fault` (may be NULL); MCPX_ENOMEM.
  */
 enum mcpx_err audit_key_read(struct mcpx_slice pem, enum audit_half half,
                              struct mcpx_fault *fault, struct audit_key **out);
@@ -156,12 +152,12 @@ enum mcpx_err audit_key_read(struct mcpx_slice pem, enum audit_half half,
 void audit_key_free(struct audit_key *key);
 
 /**
- * What names the key: the first 8 bytes of the SHA-256 of the 32 bytes of its public half, as
- * digits. Lent for as long as the key lives.
+ * The key's id: the first 8 bytes of the SHA-256 of its 32-byte public half, as hexadecimal digits.
+ * Lent for as long as the key lives.
  */
 const char *audit_key_id(const struct audit_key *key);
 
-/** Writes the signature of `text` and a NUL; false when libcrypto fails, which is for memory. */
+/** Writes the signature of `text` and a NUL; false when libcrypto runs out of memory. */
 bool audit_key_sign(const struct audit_key *key, struct mcpx_slice text,
                     char out[AUDIT_SIGNATURE_LEN + 1]);
 
@@ -169,10 +165,7 @@ bool audit_key_sign(const struct audit_key *key, struct mcpx_slice text,
 bool audit_key_verify(const struct audit_key *key, struct mcpx_slice text,
                       struct mcpx_slice signature);
 
-/**
- * Where the chain stands. A plain value: a copy made before writing is the way back when what was
- * written could not be kept.
- */
+/** The state of the chain. A plain value: after a failed write, an earlier copy takes its place. */
 struct audit_chain {
     uint64_t seq;                   /* of the next line */
     char prev[MCPX_SHA256_LEN + 1]; /* SHA-256 of the last one */
@@ -183,20 +176,20 @@ struct audit_chain {
 void audit_chain_begin(struct audit_chain *chain);
 
 /**
- * Goes on behind a line.
+ * Continues the chain after a line.
  *
  * text   the last line of a chain, with its line feed
  *
- * Returns MCPX_OK; MCPX_EINVALID when it is no line; MCPX_ENOMEM: the chain is then untouched.
+ * Returns MCPX_OK; MCPX_EINVALID when it is not a line; MCPX_ENOMEM: the chain is then untouched.
  */
 enum mcpx_err audit_chain_continue(struct audit_chain *chain, struct mcpx_slice text);
 
 /**
  * Appends a line to `out` and to the chain.
  *
- * note, payloads   as audit_line_add has them
+ * note, payloads   as for audit_line_add
  *
- * Returns its `seq`, or 0 when memory ran out: then `out` has failed and the chain is as it was.
+ * Returns its `seq`. 0 = memory ran out: `out` has failed, and the chain is unchanged.
  */
 uint64_t audit_chain_add(struct audit_chain *chain, const struct audit_note *note,
                          bool payloads, struct mcpx_text *out);
@@ -206,8 +199,8 @@ uint64_t audit_chain_sign(struct audit_chain *chain, const struct audit_key *key
                           int64_t wall_ms, struct mcpx_text *out);
 
 /**
- * Appends what a checkpoint's signature is of:
- * "mcpx-audit-checkpoint\n", `seq`, `time` and `prev`, each with a line feed behind.
+ * Appends the text that a checkpoint's signature covers: "mcpx-audit-checkpoint\n", `seq`, `time`
+ * and `prev`, each with a line feed behind.
  */
 void audit_chain_signed_text(struct mcpx_text *out, const struct audit_head *head,
                              struct mcpx_slice time);
@@ -226,7 +219,7 @@ enum { AUDIT_NAME_ROOM = 40 };
 void audit_file_name(uint64_t seq, char out[AUDIT_NAME_ROOM]);
 
 /**
- * Lists a folder's files by the seq in their names, ascending. Other files are passed over.
+ * Lists a folder's files by the seq in their names, ascending. Other files are ignored.
  *
  * folder   a descriptor
  * out      filled with an array that the caller frees; NULL when there are none
@@ -236,25 +229,25 @@ void audit_file_name(uint64_t seq, char out[AUDIT_NAME_ROOM]);
  */
 enum mcpx_err audit_folder_list(int folder, uint64_t **out, size_t *count);
 
-/** An open folder. One process at a time has it. */
+/** An open folder. One process at a time may have it. */
 struct audit_folder {
-    const char *path; /* for complaints; borrowed */
+    const char *path; /* for error lines; borrowed */
     int dir, file;    /* descriptors; the file is the newest */
     uint64_t size;    /* bytes of the file that are on the disk */
     uint64_t before;  /* bytes of all files before it */
 };
 
 /**
- * Opens a folder, which is made when it is missing, locks it, and goes on behind its last line. A
- * torn end of the newest file is cut off.
+ * Opens and locks a folder, made if missing, and continues its chain after its last line. A torn
+ * end of the newest file is cut off.
  *
  * path     borrowed for as long as the folder is used
  * errors   on failure a line is appended
- * chain    filled with where the chain stands
+ * chain    filled with the state of the chain
  * cut      filled with the bytes cut off
  *
- * Returns MCPX_OK; MCPX_ECONFIG when it is in use or no audit that can go on, MCPX_ESYSTEM; each
- * with a line; MCPX_ENOMEM. audit_folder_close is due in any case.
+ * Returns MCPX_OK; with a line MCPX_ECONFIG (it is in use, or its chain cannot be continued) or
+ * MCPX_ESYSTEM; MCPX_ENOMEM. Call audit_folder_close in any case.
  */
 enum mcpx_err audit_folder_open(const char *path, struct mcpx_text *errors,
                                 struct audit_folder *out, struct audit_chain *chain,
@@ -263,14 +256,14 @@ enum mcpx_err audit_folder_open(const char *path, struct mcpx_text *errors,
 /** How a write ended. */
 enum audit_written {
     AUDIT_WRITTEN, /* it is on the disk */
-    AUDIT_NO_ROOM, /* nothing of it is in the file; another time it may be */
-    AUDIT_BROKEN   /* nobody knows what is on the disk */
+    AUDIT_NO_ROOM, /* nothing of it is in the file; a retry may succeed */
+    AUDIT_BROKEN   /* the state of the disk is unknown */
 };
 
-/** Appends to the newest file and waits until the disk has it. errno says why not. */
+/** Appends to the newest file and syncs it. On failure errno has the reason. */
 enum audit_written audit_folder_write(struct audit_folder *folder, struct mcpx_slice text);
 
-/** Begins a file whose first line will have this seq. False, with errno: the old one goes on. */
+/** Begins a file; `seq` is that of its first line. False, with errno: the old one stays in use. */
 bool audit_folder_rotate(struct audit_folder *folder, uint64_t seq);
 
 /** Closes files and lock. */

@@ -1,8 +1,8 @@
 /*
- * audit_folder.c - append-only files with mode 0600. The lock is one of flock(2) on the folder
- * itself: it leaves no file behind among those that auditors copy. What a write left in a file that
- * is full is cut off again, so that a file holds whole batches, and what a crash left at its end is
- * what was never synced.
+ * audit_folder.c - append-only files with mode 0600. The lock is flock(2) on the folder itself: no
+ * lock file lies among the files that auditors copy. When a file does not take a whole batch, its
+ * part is cut off again, so files hold whole batches. A torn line at the end is from a crash, and
+ * was never synced.
  */
 #include "router/store/audit/audit_chain.h"
 
@@ -30,7 +30,7 @@ void audit_file_name(uint64_t seq, char out[AUDIT_NAME_ROOM])
     (void)snprintf(out, AUDIT_NAME_ROOM, "audit-%" PRIu64 ".jsonl", seq);
 }
 
-/* The number in a name; 0 when it is the name of another file. */
+/* The number in a file's name; 0 for the name of another file. */
 static uint64_t seq_of(const char *name)
 {
     char again[AUDIT_NAME_ROOM];
@@ -149,7 +149,7 @@ static bool read_tail(int file, uint64_t size, size_t len, struct mcpx_text *out
     return true;
 }
 
-/* The last whole line of what was read: false when more has to be read to see where it begins. */
+/* Finds the last whole line of `tail`. False: the line may begin before it, so read more. */
 static bool last_line(struct mcpx_slice tail, bool all, struct mcpx_slice *line)
 {
     size_t end = tail.len, begin;
@@ -166,7 +166,7 @@ static bool last_line(struct mcpx_slice tail, bool all, struct mcpx_slice *line)
     return true;
 }
 
-/* The last whole line of a file, in `tail`; `torn` bytes are behind it. False, with errno. */
+/* The last whole line of a file, in `tail`; `torn` bytes follow it. False, with errno. */
 static bool read_end(int file, uint64_t size, struct mcpx_text *tail, struct mcpx_slice *line,
                      uint64_t *torn)
 {
@@ -187,7 +187,7 @@ static bool read_end(int file, uint64_t size, struct mcpx_text *tail, struct mcp
     return true;
 }
 
-/* Goes on behind the last line of a file. `torn` is what stands behind it. */
+/* Continues the chain after the last line of a file; `torn` bytes follow that line. */
 static enum mcpx_err follow(struct audit_folder *folder, uint64_t seq,
                             struct mcpx_text *errors, struct audit_chain *chain,
                             uint64_t *torn)
@@ -226,7 +226,7 @@ static bool cut_off(struct audit_folder *folder, uint64_t torn)
            (ftruncate(folder->file, (off_t)folder->size) == 0 && fdatasync(folder->file) == 0);
 }
 
-/* A newest file without a line was begun and nothing more: the chain stands in the one before. */
+/* Continues the chain. A newest file without a line continues the file before it. */
 static enum mcpx_err go_on(struct audit_folder *folder, const uint64_t *seqs, size_t count,
                            struct mcpx_text *errors, struct audit_chain *chain, uint64_t *cut)
 {
@@ -363,12 +363,12 @@ void audit_folder_close(struct audit_folder *folder)
 }
 
 /*
- * ---- reading: a line at a time, of whatever length: what is read may be damaged, and a bound
- * would be one more thing to tell from damage. The last line of a folder that is being written to
- * may be there in part; it is waited for.
+ * ---- reading, line by line. A line may have any length: it may be damaged, and a limit would be
+ * one more case to tell from damage. The last line of a folder in use may be incomplete; the reader
+ * waits for the rest.
  */
 
-/* How often, and after how many milliseconds each, to look for the rest of a line. */
+/* Attempts to read the rest of a line, and milliseconds before each. */
 enum { LOOKS = 20, LOOK_MS = 50 };
 
 enum mcpx_err audit_reader_open(const char *path, struct audit_reader *out)
@@ -401,7 +401,7 @@ static bool open_next(struct audit_reader *reader)
     return false;
 }
 
-/* Waits for the rest of a line that is being written. Gives its length. */
+/* Waits for the rest of a line that is being written. Returns its length. */
 static size_t complete(struct audit_reader *reader, size_t len)
 {
     char *rest = NULL;

@@ -1,8 +1,8 @@
 /*
- * audit_line.c - writes and reads lines. Which members a line has follows from what the note holds,
- * so there is one table of members and no function for each sort. The first four members are always
- * the same, in the same order: a reader need not look for them, and nobody can hide a second `seq`
- * behind the first.
+ * audit_line.c - writes and reads lines. A line has the members that its note fills in: one table
+ * of members serves all sorts. The first four members are the same in every line, in the same
+ * order. So a reader need not search for them, and an attacker cannot hide a second `seq` behind
+ * the first.
  */
 #include "router/store/audit/audit_chain.h"
 
@@ -39,7 +39,7 @@ static const void *member_of(const struct audit_note *note, const struct member 
     return (const char *)note + member->offset;
 }
 
-/* The longest beginning that can be written. */
+/* The longest start of a text that is valid UTF-8, at most AUDIT_TEXT_MAX bytes. */
 static struct mcpx_slice writable(struct mcpx_slice text)
 {
     struct mcpx_slice shown = {text.text,
@@ -138,7 +138,7 @@ void audit_line_add(struct mcpx_text *out, const struct audit_head *head,
     mcpx_text_puts(out, "}\n");
 }
 
-/* The text between the quotes of the next member, which has this name and no escapes. */
+/* Reads the next member: a string of this name without escapes. `out` is without its quotes. */
 static bool next_text(struct mcpx_json_walk *walk, const char *name, struct mcpx_slice *out)
 {
     if (!mcpx_json_walk_next(walk) || !mcpx_slice_equal(walk->name, mcpx_slice_of(name)) ||

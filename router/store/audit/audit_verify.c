@@ -1,7 +1,7 @@
 /*
  * audit_verify.c - reads a chain once, in constant memory, up to the first line that does not fit.
- * A line fits when its number is the next one and it names the line before. What was done to a line
- * that does not fit is seen only from what follows it, so the line behind is read, too.
+ * A line fits when its number is the next one and it names the line before. One line more is read
+ * then: it shows whether the bad line was changed, inserted or moved.
  */
 #include "router/store/audit/audit_verify.h"
 
@@ -19,9 +19,9 @@ const char *audit_damage_name(enum audit_damage damage)
 }
 
 /*
- * A line; its text, and slices of it, are there until the next one is read.
+ * A line. Its text, and slices of it, are lent until the next one is read.
  *
- * line        as it was read; nothing in it counts unless it is readable
+ * line        as it was read; valid only if `readable`
  * is_signed   it is a checkpoint with a good signature
  * sum         its own SHA-256
  */
@@ -35,16 +35,16 @@ struct audit_link {
 /*
  * One pass over the lines.
  *
- * stopped   "stop" stands before the last checkpoint
+ * stopped   the line before the last checkpoint is "stop"
  */
 struct pass {
     const struct audit_rows *rows;
     const struct audit_evidence *evidence;
     struct audit_verdict *verdict;
     struct mcpx_text scratch;
-    /* The last line that is good; there is one when the verdict has lines. */
+    /* The last good line; there is one when the verdict has lines. */
     struct audit_link before;
-    struct audit_link link; /* the line behind it, which is looked at */
+    struct audit_link link; /* the line behind it, to be judged */
     bool stopped, no_memory;
 };
 
@@ -54,7 +54,7 @@ static bool joins(const struct audit_link *link, const struct audit_link *next)
     return next->readable && memcmp(next->prev, link->sum, MCPX_SHA256_LEN) == 0;
 }
 
-/* Reads the next line, without looking at a signature. False at the end, and without memory. */
+/* Reads the next line, without its signature. False at the end, or when memory runs out. */
 static bool take(struct pass *pass, struct audit_link *out)
 {
     struct audit_row row;
@@ -95,7 +95,7 @@ static const struct audit_key *key_named(const struct audit_evidence *evidence,
     return NULL;
 }
 
-/* True when the line is, byte for byte, what the router writes. */
+/* True when the router would write this line, byte for byte. */
 static bool is_written_so(const struct audit_line *line, const struct audit_head *head,
                           struct mcpx_slice signature)
 {
@@ -108,7 +108,7 @@ static bool is_written_so(const struct audit_line *line, const struct audit_head
            memcmp(again.text, line->whole.text, line->whole.len) == 0;
 }
 
-/* What is wrong with the signature of the line that was read; AUDIT_WHOLE where nothing is. */
+/* Judges the signature of the line that was read; AUDIT_WHOLE if it is good, or not there. */
 static enum audit_damage judge_signature(struct pass *pass)
 {
     const struct audit_line *line = &pass->link.line;
@@ -146,10 +146,10 @@ static void blame(struct audit_verdict *verdict, enum audit_damage damage,
 }
 
 /*
- * It is told from where the chain breaks: A is the last line that is good, B the first that is not,
- * C the one behind it. The first case that is so is it.
+ * Finds the damage at the place where the chain breaks: A is the last good line, B the first bad
+ * one, C the line behind it. The first case that applies decides.
  *
- * signature   what is wrong with that of B, which fits; AUDIT_WHOLE: it does not fit
+ * signature   the error of B's signature, if B fits; AUDIT_WHOLE: B does not fit
  */
 static void diagnose(struct pass *pass, enum audit_damage signature)
 {
@@ -205,7 +205,7 @@ static void diagnose(struct pass *pass, enum audit_damage signature)
 
 /* ---- the pass ---- */
 
-/* The line is good: it is now the one before. */
+/* The line is good: it becomes the line before. */
 static void accept(struct pass *pass)
 {
     struct audit_verdict *verdict = pass->verdict;
@@ -224,7 +224,7 @@ static void accept(struct pass *pass)
     pass->before = pass->link;
 }
 
-/* Accepts the line, or says what is wrong with it. */
+/* Accepts the line, or fills the verdict with its damage. */
 static bool is_good(struct pass *pass)
 {
     const struct audit_evidence *evidence = pass->evidence;
@@ -247,7 +247,7 @@ static bool is_good(struct pass *pass)
     return true;
 }
 
-/* All lines are good: is the end there? */
+/* All lines are good: checks that the end is there. */
 static void judge_end(struct pass *pass)
 {
     struct audit_verdict *verdict = pass->verdict;

@@ -1,5 +1,5 @@
 /*
- * audit_verify.h - says whether a chain is whole, and if not, where and how it was damaged.
+ * audit_verify.h - verifies a chain: whether it is whole, or else where and how it was damaged.
  * docs/audit.md, "What verify says".
  */
 #ifndef STORE_AUDIT_VERIFY_H
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* X(constant, name). Damage is named as if it were one act, the smallest one. */
+/* X(constant, name). Damage is named after the smallest single act that explains it. */
 #define AUDIT_DAMAGES(X)                                                                      \
     X(AUDIT_WHOLE, "whole")                                                                   \
     X(AUDIT_EDIT, "edit")                                                                     \
@@ -32,55 +32,55 @@ struct audit_row {
     bool ended;             /* it had one */
     size_t file;            /* number of its file, 0 is the oldest */
     uint64_t row;           /* of the line in its file, 1 is the first */
-    uint64_t named;         /* the seq with which its file should begin, by its name */
+    uint64_t named;         /* seq of the file's first line, by its name */
 };
 
-/** Where lines come from: file by file, the oldest first. */
+/** A source of lines: file by file, the oldest first. */
 struct audit_rows {
     /* Fills in the next line, lent until the next call; false at the end. */
     bool (*next)(void *context, struct audit_row *out);
     void *context;
 };
 
-/** What is known besides the lines. */
+/** Knowledge from outside of the chain. */
 struct audit_evidence {
     /* `keys`, `key_count`: public keys, or private ones. */
     struct audit_key *const *keys;
     size_t key_count;
-    /* The router was ended properly: the last lines have to be "stop" and a checkpoint. */
+    /* The router was ended properly: the last lines must be "stop" and a checkpoint. */
     bool is_ended;
-    uint64_t known_seq;          /* a line that somebody noted elsewhere; 0 = none */
+    uint64_t known_seq;          /* a line that was noted elsewhere; 0 = none */
     struct mcpx_slice known_sum; /* SHA-256 of that line with its line feed, 64 digits */
 };
 
 /**
- * What was found.
+ * The result of a verification.
  *
- * file, row     where it is: the line that was changed, inserted, or out of place; the line in
- *               whose place something is missing; the checkpoint that is not good
- * seq           that the line in that place has to have
+ * file, row     place of the damage: the line that was changed, inserted or moved; the line in
+ *               place of the first missing one; the bad checkpoint
+ * seq           number that the line at that place must have
  * count         AUDIT_DELETION: how many lines; 0 = not known
  */
 struct audit_verdict {
     enum audit_damage damage; /* AUDIT_WHOLE, or the first */
     size_t file;
     uint64_t row, seq, count;
-    const char *reason; /* a static sentence without final stop; "" when there is no damage */
-    uint64_t lines;     /* up to the damage */
+    const char *reason;   /* static sentence without final stop; "" if whole */
+    uint64_t lines;       /* up to the damage */
     uint64_t checkpoints; /* good ones up to there */
     uint64_t first_seq;   /* of the first line; 0 = there is none */
     uint64_t last_seq;    /* of the last line that fits */
     uint64_t signed_seq;  /* of the last good checkpoint; 0 = none */
-    /* Lines behind the last good checkpoint, which nothing proves. */
+    /* Lines behind the last good checkpoint; no signature covers them. */
     uint64_t uncovered;
     char last_sum[MCPX_SHA256_LEN +
                   1]; /* its SHA-256, line feed included; to be noted elsewhere */
-    bool known_met;   /* the line that was noted elsewhere is here */
+    bool known_met;   /* the line that was noted elsewhere was found */
 };
 
 /**
- * Verifies all lines. A first line that is not number 1 begins a chain whose older files are not
- * here: what was before it is not judged.
+ * Verifies all lines. When the first line is not number 1, older files are missing here; the
+ * verdict says nothing about them.
  *
  * Returns MCPX_OK, with a verdict; MCPX_ENOMEM.
  */
@@ -103,18 +103,18 @@ struct audit_reader {
     char *line;
     size_t room;
     uint64_t row; /* lines of it that were read */
-    int error;    /* errno when a file could not be read; the reading then ended there */
+    int error;    /* errno when a file could not be read; reading ended there */
 };
 
 /**
- * Opens a folder and lists its files; those that are begun later are not read.
+ * Opens a folder and lists its files; files begun later are not read.
  *
- * Returns MCPX_OK; MCPX_ESYSTEM with errno; MCPX_ENOTFOUND when there is no file of an audit in it;
- * MCPX_ENOMEM. audit_reader_close is due in any case.
+ * Returns MCPX_OK; MCPX_ESYSTEM with errno; MCPX_ENOTFOUND when it has no audit files; MCPX_ENOMEM.
+ * Call audit_reader_close in any case.
  */
 enum mcpx_err audit_reader_open(const char *path, struct audit_reader *out);
 
-/** Reads a reader's next line, as struct audit_rows wants it; false also when `error` is set. */
+/** The `next` of struct audit_rows for a reader; false also when `error` is set. */
 bool audit_reader_next(void *reader, struct audit_row *out);
 
 /** Closes it. */

@@ -1,10 +1,10 @@
 /*
- * audit_writer.c - a batch is written whole or not at all, with one write and one sync, so the
- * chain of one that could not be written is the copy of it that was made before. When a sync has
- * failed nothing more is written: what the page cache holds then is not to be trusted.
+ * audit_writer.c - writes a batch whole or not at all, with one write and one sync. If that fails,
+ * the chain becomes the copy made before it. After a failed sync nothing more is written: the page
+ * cache cannot be trusted then.
  *
- * A note on its way and all of its texts are one allocation. They are cut already here, and not
- * only where the line is written, because what waits counts.
+ * A note in the queue and all of its texts are one allocation. Long texts are cut when it is made,
+ * and not only in its line, because waiting bytes are limited.
  */
 #include "router/store/audit/audit_writer.h"
 
@@ -33,7 +33,7 @@ static const size_t texts[] = {
 
 enum { TEXT_COUNT = sizeof texts / sizeof *texts };
 
-/* One byte more than a line shows, so that it shows that there was more. */
+/* One byte more than a line shows: the line then shows that its text was cut. */
 static struct mcpx_slice kept(struct mcpx_slice text)
 {
     return (struct mcpx_slice){text.text,
@@ -138,7 +138,7 @@ static void add_note(struct audit_writer *writer, const struct audit_note *note)
     add(writer, &made);
 }
 
-/* What could not be written before. */
+/* Adds a line about the lines that could not be written before. */
 static void add_lost(struct audit_writer *writer)
 {
     struct audit_note note = {.what = AUDIT_LOST,
@@ -211,7 +211,7 @@ static void begin_text(struct audit_writer *writer)
     memset(&writer->written, 0, sizeof writer->written);
 }
 
-/* Begins the next file when it is time, after a checkpoint in the old one. */
+/* Begins the next file when this one is full or old, after a checkpoint in it. */
 static void rotate(struct audit_writer *writer)
 {
     struct audit_chain before = writer->chain;
@@ -230,7 +230,7 @@ static void rotate(struct audit_writer *writer)
         writer->begun_ms = thread_clock_mono_ms();
 }
 
-/* Without room, a checkpoint is what is tried to find out whether there is some again. */
+/* On a full disk a checkpoint is due, too: writing it finds out whether there is room again. */
 static bool is_sign_due(const struct audit_writer *writer)
 {
     return writer->report.state == STAGE_FULL ||

@@ -1,6 +1,4 @@
-/*
- * audit_writer.h - a batch becomes lines in the folder: what the audit's thread does with the disk.
- */
+/* audit_writer.h - the disk work of the audit's thread: a batch becomes lines in the folder. */
 #ifndef STORE_AUDIT_WRITER_H
 #define STORE_AUDIT_WRITER_H
 
@@ -8,22 +6,22 @@
 #include "router/store/audit/audit_chain.h"
 #include "router/store/commit/work_queue.h"
 
-/** Lines between two checkpoints at most, and milliseconds with news. */
+/** Limits between two checkpoints: lines, and milliseconds since the first unsigned line. */
 enum { AUDIT_SIGN_LINES = 1000, AUDIT_SIGN_MS = 10000, AUDIT_REV_ROOM = 80 };
 
 /**
- * A folder that is written to, by one thread.
+ * A folder that one thread writes to.
  *
- * lost          lines that could not be written, since and until which wall clock
+ * lost          lines that could not be written: count, first and last wall clock
  * begun_ms      when the file was begun, or opened
- * unsigned_ms   since when there is a line without a signature
+ * unsigned_ms   since when a line has had no signature
  */
 struct audit_writer {
     char *path; /* of the folder */
     struct audit_key *key;
     struct audit_folder folder;
     struct audit_chain chain; /* as it is on the disk */
-    struct mcpx_text text;    /* the batch that was made last */
+    struct mcpx_text text;    /* the lines of the last batch */
     struct {
         uint64_t lines, lost, checkpoints;
     } written; /* what is in it */
@@ -39,32 +37,31 @@ struct audit_writer {
 };
 
 /**
- * Reads the key that signs, in PEM, of a file.
+ * Reads the private key that signs from a PEM file.
  *
- * Returns MCPX_OK; MCPX_ESYSTEM when the file cannot be read or MCPX_EINVALID when it is no such
- * key, with a sentence in `why`; MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_ENOMEM; with a sentence in `why` MCPX_ESYSTEM when the file cannot be read,
+ * or MCPX_EINVALID when it is not such a key.
  */
 enum mcpx_err audit_key_load(const char *path, const char **why, struct audit_key **out);
 
-/** As audit_new, without a thread. audit_writer_close is due in any case. */
+/** As audit_new, without a thread. Call audit_writer_close in any case. */
 enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_text *errors,
                                 struct audit_writer *writer);
 
 /**
- * Writes lines for all of a batch, of links of submissions and of unanswered items (struct
- * audit_note_copy), and whatever else is due. The submissions' `line` is filled in. An empty batch
- * is allowed.
+ * Writes the lines of a batch of submissions and unanswered items (struct audit_note_copy), and all
+ * else that is due. Fills in `line` of the submissions. An empty batch is allowed.
  *
  * ending   write "stop" and a checkpoint
  *
- * Returns whether all of it is on the disk; if not, nothing is, and the report says why.
+ * Returns true when all of it is on the disk. Else nothing is, and the report has the reason.
  */
 bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, bool ending);
 
-/** Counts a batch's lines as lost: of unanswered items, and with `items` of submissions. */
+/** Counts a batch's unanswered items as lost lines; with `items` its submissions, too. */
 void audit_writer_lose(struct audit_writer *writer, const struct batch *batch, bool items);
 
-/** How long to wait at most until audit_writer_write has something to do of itself. */
+/** Milliseconds until audit_writer_write has work even without a batch. */
 int64_t audit_writer_wait_ms(const struct audit_writer *writer);
 
 /** Closes the folder. A zeroed writer is allowed. */
@@ -77,7 +74,7 @@ struct audit_note_copy {
     struct audit_note note;
 };
 
-/** Gives a copy, to be freed; NULL when memory runs out. Of addressees AUDIT_TO_MAX are kept. */
+/** Returns a copy, to be freed, with at most AUDIT_TO_MAX addressees; NULL when memory runs out. */
 struct audit_note_copy *audit_note_copy_new(const struct audit_note *note);
 
 #endif
