@@ -1,7 +1,7 @@
 /*
- * store.c - the loop's end of all work queues. What the audit lets pass goes to the database, what
- * that has stored is committed, in order. Topics that were read are handed to the hub in helpings:
- * a large one must not stop the loop.
+ * store.c - the loop's end of all work queues. The audit passes submissions on to the database;
+ * after the last stage they are committed, in order. Loaded topics go to the hub in helpings: a
+ * large topic must not stop the loop.
  *
  *     hub_next_task ──► audit ──► sqlite ──► hub_commit
  *                         │          │
@@ -19,10 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One helping of what was read; damaged topics that are remembered as told of. */
+/* Limits of a helping: bytes and envelopes. Damaged topics that are remembered as logged. */
 enum { HELPING_BYTES = 2 << 20, HELPING_COUNT = 4000, TOLD_MAX = 10000 };
 
-/* A stage: how much it was given and has not answered; since when it says nothing. */
+/*
+ * A stage: the number of submissions that it has not answered, and since when it has been silent.
+ */
 struct held {
     struct work_queue *queue; /* NULL = it is off */
     size_t count;
@@ -30,19 +32,19 @@ struct held {
 };
 
 struct store {
-    /* `audit`, `sqlite`: NULL where that is off. */
+    /* `audit`, `sqlite`: NULL when off. */
     struct audit *audit;
     struct sqlite *sqlite;
-    struct held audits, stores; /* the stages that they are */
-    bool blocks;                /* without room in the audit submissions wait */
+    struct held audits, stores; /* the state of these stages */
+    bool blocks;                /* ON_FULL_BLOCK: submissions wait for the audit */
     int64_t slow_ms;
     void (*wake)(void *context);
     void *context;
-    struct link read; /* loads that the hub has not seen all of, the oldest first */
-    size_t helped;    /* envelopes of the first that it has seen; `begun`: and its topic */
+    struct link read; /* loads that the hub has not all of, the oldest first */
+    size_t helped;    /* envelopes of the first that it has; `begun`: and its topic */
     bool begun;
     struct mcpx_text lines; /* for the log, each with a line end */
-    struct mx_map told;     /* hashes of the topics that the log was told of */
+    struct mx_map told;     /* hashes of the damaged topics that were logged */
     struct store_figures figures;
 };
 
@@ -80,7 +82,7 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
     return MCPX_OK;
 }
 
-/* The oldest load that was read; NULL = none. */
+/* The oldest load; NULL = none. */
 static struct stored_topic_load *first_read(const struct store *store)
 {
     return LIST_FIRST(&store->read, struct stored_topic_load, unanswered.link);
@@ -118,12 +120,12 @@ static void reject(struct store *store, struct hub *hub, const struct submission
     bool full =
         store->figures.sqlite.state == STAGE_FULL || store->figures.audit.state == STAGE_FULL;
 
-    if (rejection.err != MCPX_ESHARE) /* that is no fault of ours */
+    if (rejection.err != MCPX_ESHARE) /* a quota, not a failure of ours */
         *(full ? &store->figures.refused_full : &store->figures.refused_failed) += 1;
     hub_reject(hub, submission->ticket, &rejection, now);
 }
 
-/* The audit has written that it was allowed. */
+/* Corrects the audit, where a line says that the submission was allowed. */
 static void tell_undelivered(struct store *store, const struct submission *submission,
                              struct mcpx_now now)
 {
@@ -152,7 +154,7 @@ static void give(struct held *held, struct link *submissions, size_t count,
     work_queue_put(held->queue, submissions, count);
 }
 
-/* What a stage has answered. A disk that hangs reports nothing: that is seen from here. */
+/* Takes a stage's answers. A disk that hangs reports nothing, so SLOW is set here. */
 static void take_back(const struct store *store, struct held *held, struct link *answers,
                       struct stage_report *report, struct mcpx_now now)
 {
@@ -173,7 +175,7 @@ static void take_back(const struct store *store, struct held *held, struct link 
                    "nothing was answered for %" PRId64 " s", silent_ms / 1000);
 }
 
-/* What has passed a stage goes on to the next one; behind the last it is committed. */
+/* Passes submissions on to the next stage, or commits them after the last; rejects failed ones. */
 static void pass_on(struct store *store, struct hub *hub, struct link *answers,
                     struct held *next, struct mcpx_now now)
 {
@@ -213,7 +215,7 @@ static void take_answers(struct store *store, struct hub *hub, struct mcpx_now n
     }
 }
 
-/* ---- openings ---- */
+/* ---- loads of topics ---- */
 
 static void tell_of_damage(struct store *store, const struct stored_topic_load *load)
 {
@@ -246,7 +248,7 @@ static void end_load(struct store *store, struct hub *hub, enum mcpx_err err,
     drop_first_read(store);
 }
 
-/* The hub takes no text that is no envelope, or claims to be its own: that was not stored by it. */
+/* The hub refuses a text that is not a participant's envelope: the router did not write it. */
 static enum mcpx_err name_refused(struct stored_topic_load *load, uint64_t serial,
                                   enum mcpx_err err)
 {
@@ -258,7 +260,7 @@ static enum mcpx_err name_refused(struct stored_topic_load *load, uint64_t seria
     return MCPX_EUNAVAILABLE;
 }
 
-/* Hands over a helping of an opening. Returns false when there is more of it. */
+/* Hands over a helping of a load. Returns false when the load has more. */
 static bool help(struct store *store, struct hub *hub, size_t *bytes, size_t *count,
                  enum mcpx_err *err)
 {
@@ -337,7 +339,7 @@ void store_turn(struct store *store, struct hub *hub, struct mcpx_now now)
     store->figures.pending = hub_pending(hub);
 }
 
-/* ---- what it tells ---- */
+/* ---- state, for the rest of the router ---- */
 
 void store_note(struct store *store, const struct audit_note *note)
 {

@@ -1,5 +1,5 @@
 /*
- * thread_clock.c - the hub is told the time; a thread that waits for a disk has to ask for it.
+ * thread_clock.c - clocks for threads that wait for a disk. The hub gets the time as an argument.
  */
 #include "router/store/commit/stage.h"
 

@@ -1,11 +1,11 @@
 /*
- * work_queue.c - two lists under one mutex. Whoever takes, takes all at once, in constant time, so
- * the lock is held for a few instructions and nobody holds it while anything is written. While a
- * stage works on one batch the next collects: that is group commit without a timer.
+ * work_queue.c - two lists under one mutex. A thread takes a whole list at once, in constant time,
+ * so it holds the lock for a few instructions, and never during a write. While a stage works on one
+ * batch, the next one collects: this is group commit without a timer.
  *
- * What a stage has taken and not worked on yet (a batch has bounds) waits in lists of its own.
+ * A batch is limited. A stage keeps the rest that it has taken in lists of its own.
  *
- * Refused: a queue without locks. It saves nothing where a batch is synced, and is hard to read.
+ * Rejected: a queue without locks. It saves nothing where a batch is synced, and is hard to read.
  */
 #include "router/store/commit/work_queue.h"
 
@@ -16,10 +16,10 @@
 #include <time.h>
 
 /*
- * put, answered        items handed over so far, counted by the loop and by the stage
- * items, unanswered items       wait for the stage
- * done, report         wait for the loop
- * mine, mine_unanswered   belong to the stage's thread alone: what it took, and works on later
+ * put, taken               items handed over so far, counted by the loop and by the stage
+ * items, unanswered_items  wait for the stage
+ * done, report             wait for the loop
+ * mine, mine_unanswered    belong to the stage's thread alone: taken, but not in a batch yet
  */
 struct work_queue {
     struct work_queue_config config;
@@ -82,7 +82,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* The loop reads signals; a thread inherits the mask of who makes it. */
+/* Only the loop receives signals. A thread inherits the signal mask of its creator. */
 enum mcpx_err work_queue_start(struct work_queue *queue)
 {
     sigset_t all, before;
@@ -156,7 +156,7 @@ static struct timespec after(int64_t wait_ms)
     return until;
 }
 
-/* Takes all that others have put. Waits for it while the stage has nothing else to do. */
+/* Takes all that was put. Waits for it only while the stage has nothing else to do. */
 static bool collect(struct work_queue *queue, int64_t wait_ms)
 {
     bool idle = list_is_empty(&queue->mine) && list_is_empty(&queue->mine_unanswered);
@@ -236,8 +236,8 @@ bool work_queue_pause(struct work_queue *queue, int64_t wait_ms)
 }
 
 /*
- * ---- what a stage tells. Figures are counted by its thread and moved to the loop with its
- * answers, so neither reads what the other writes.
+ * ---- reports. The stage's thread counts, and moves its counts to the loop with its answers, so
+ * neither reads memory that the other writes.
  */
 
 const struct mx_classes stage_times = {

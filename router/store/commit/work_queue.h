@@ -1,9 +1,9 @@
 /*
- * work_queue.h - how work crosses between the loop and the thread of one stage, and back. What
- * crosses is a link inside of what is lent, so crossing allocates nothing and copies nothing.
+ * work_queue.h - carries work between the loop and the thread of one stage. The queue links lent
+ * items by a member of theirs, so it allocates and copies nothing.
  *
- * A work queue has two lanes to its stage: *items*, each of which comes back answered, and
- * *unanswered items*, which the stage keeps. An unanswered item knows how many items are before it.
+ * A work queue has two lanes to its stage: *items* come back answered; *unanswered items* stay with
+ * the stage. An unanswered item knows how many items are before it.
  *
  *     loop                                thread
  *     work_queue_put, _put_unanswered ──► while (work_queue_take(queue, wait_ms, &batch)) {
@@ -18,47 +18,47 @@
 #include "router/store/commit/stage.h"
 #include <mcpx/error.h>
 
-/** Most items of one batch, and the bytes with which it is full. */
+/** Limits of a batch: items, and bytes. A larger item has a batch to itself. */
 enum { BATCH_ITEMS_MAX = 1000, BATCH_BYTES_MAX = 4 << 20 };
 
-/** What goes to a stage and never comes back. Begins whatever the stage takes. */
+/** Work that a stage keeps. It is the first member of the stage's own struct. */
 struct unanswered_item {
     struct link link;
-    uint64_t behind; /* items put before it; work_queue_put_unanswered fills it in */
+    uint64_t behind; /* items put before it; set by work_queue_put_unanswered */
 };
 
-/** All that waits for a stage, at most BATCH_ITEMS_MAX and BATCH_BYTES_MAX. */
+/** Waiting work for a stage, up to BATCH_ITEMS_MAX and BATCH_BYTES_MAX. */
 struct batch {
-    /* Links of what was put, in order; the stage owns them until work_queue_answer. */
+    /* Links of the items, in order; the stage owns them until work_queue_answer. */
     struct link items;
-    /* Links of struct unanswered_item, in order: given. */
+    /* Links of struct unanswered_item, in order; the stage frees them. */
     struct link unanswered_items;
-    size_t count; /* how many */
-    /* How many items of this work queue were before them: the next has the number first + 1. */
+    size_t count; /* number of items */
+    /* Number of earlier items in this work queue: the first one here is number first + 1. */
     uint64_t first;
 };
 
 struct work_queue;
 
-/** What a work queue is made of. */
+/** The configuration of a work queue. */
 struct work_queue_config {
     /* The body of the stage's thread: takes batches until there are no more, then returns. */
     void (*run)(void *context);
     void *context; /* its argument */
-    /* How many bytes of a batch an item takes. */
+    /* Returns the bytes that an item adds to a batch. */
     size_t (*weigh)(const struct link *item);
-    /* Called by the stage's thread when answers begin to wait; only wakes the loop. */
+    /* Called by the stage's thread when a first answer waits; only wakes the loop. */
     void (*wake)(void *waker);
     void *waker; /* its argument */
 };
 
 /**
- * Makes a work queue; `config` is copied. Its thread is started by work_queue_start.
- * Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ESYSTEM.
+ * Makes a work queue; `config` is copied. work_queue_start starts its thread. Returns MCPX_OK,
+ * MCPX_ENOMEM, or MCPX_ESYSTEM.
  */
 enum mcpx_err work_queue_new(const struct work_queue_config *config, struct work_queue **out);
 
-/** Starts the thread, with all signals blocked. Returns MCPX_OK; MCPX_ESYSTEM: it cannot be. */
+/** Starts the thread, with all signals blocked. Returns MCPX_OK or MCPX_ESYSTEM. */
 enum mcpx_err work_queue_start(struct work_queue *queue);
 
 /* ---- the loop's side ---- */
@@ -66,14 +66,14 @@ enum mcpx_err work_queue_start(struct work_queue *queue);
 /** Hands over links, in order, and empties `items`. Nothing may be put after work_queue_end. */
 void work_queue_put(struct work_queue *queue, struct link *items, size_t count);
 
-/** Hands over a unanswered_item; the stage takes it. */
+/** Hands over an unanswered item; the stage owns it from then on. */
 void work_queue_put_unanswered(struct work_queue *queue, struct unanswered_item *unanswered);
 
-/** Appends what is answered, in the order in which it was put, and brings `report` up to date. */
+/** Appends the answered items, in the order in which they were put, and updates `report`. */
 void work_queue_answers(struct work_queue *queue, struct link *answers,
                         struct stage_report *report);
 
-/** No more will be put. The stage still does what waits; returns when its thread has ended. */
+/** Ends the input and waits until the thread has ended. The stage still does all waiting work. */
 void work_queue_end(struct work_queue *queue);
 
 /** work_queue_end, then frees it. Answers not taken stay with their owners. NULL is allowed. */
@@ -82,16 +82,16 @@ void work_queue_free(struct work_queue *queue);
 /* ---- the stage's side: its thread alone ---- */
 
 /**
- * Takes all that waits. When nothing does, waits `wait_ms` milliseconds at most.
+ * Takes waiting work, up to the limits of a batch. Waits at most `wait_ms` milliseconds for some.
  *
- * Returns false when the work queue has ended and nothing is left.
+ * Returns false when the work queue has ended and nothing is left. Else the batch may be empty.
  */
 bool work_queue_take(struct work_queue *queue, int64_t wait_ms, struct batch *batch);
 
 /**
  * Gives back items, in the order in which they were taken; `items` is empty afterwards.
  *
- * report    what the stage has to tell; its figures are zero afterwards
+ * report    the report of the stage; its counts are zero afterwards
  */
 void work_queue_answer(struct work_queue *queue, struct link *items,
                        struct stage_report *report);
