@@ -22,9 +22,7 @@
 /* Limits of a helping: bytes and envelopes. Damaged topics that are remembered as logged. */
 enum { HELPING_BYTES = 2 << 20, HELPING_COUNT = 4000, TOLD_MAX = 10000 };
 
-/*
- * A stage: the number of submissions that it has not answered, and since when it has been silent.
- */
+/* A stage: its count of unanswered submissions, and since when it has been silent. */
 struct held {
     struct work_queue *queue; /* NULL = it is off */
     size_t count;
