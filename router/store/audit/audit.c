@@ -25,7 +25,7 @@ struct unwritten {
     size_t len;
 };
 
-/* An audit. First what never changes, then what `lock` protects, then what the thread owns. */
+/* An audit: constants, then the members that `lock` protects, then those of the thread. */
 struct audit {
     struct work_queue *queue;
     enum on_full on_full; /* never changes */

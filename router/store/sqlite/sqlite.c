@@ -1,14 +1,14 @@
 /*
- * sqlite.c - two threads on one database. The writer takes what the loop puts; loads of topics pass
- * through it on their way to the loader, which so sees all that was stored before. While the loader
- * reads a large topic, writing goes on: that is what two connections are for.
+ * sqlite.c - two threads on one database. The writer stores what the loop puts. Loads of topics
+ * pass through it to the loader, so the loader sees all that was stored before. With two
+ * connections, writing goes on while the loader reads a large topic.
  *
- * A mark is a random word in the database and in FILE.lock, a new one at each start and each clean
- * end. A file that was put back from a copy has another mark than its lock: something that was
- * delivered may be missing from it, and nobody may be told that nothing is, so every epoch is
- * renewed (protocol section 5). Both files cannot change at once: the lock holds the old mark and
- * the new one while the database changes, and either will do. On a full disk, or while another
- * program has the database locked, it is only read, until it can be marked.
+ * A mark is a random word in the database and in FILE.lock. Each start and each clean end makes a
+ * new one. A file restored from a copy has another mark than its lock, and may lack delivered
+ * messages. Then every epoch is renewed: no client may be told that it missed nothing (protocol
+ * section 5). Both files cannot change at once: while the database changes, the lock holds the old
+ * mark and the new one, and either will do. On a full disk, or while another program has locked the
+ * database, the database is only read, until it can be marked.
  */
 #include "router/store/sqlite/sqlite.h"
 
@@ -28,11 +28,11 @@
 
 enum { MARK_LEN = 32, BOOT_LEN = 36 };
 
-/* What meta says of the last time the database was used. */
+/* The last use of the database, as recorded in meta. */
 struct last {
     char mark[MARK_LEN + 1]; /* "" = never */
     char boot_id[BOOT_LEN + 1];
-    bool clean; /* it was ended */
+    bool clean; /* the router was ended properly */
     bool full;  /* every batch was synced */
     bool renew; /* it is a copy */
 };
@@ -62,7 +62,7 @@ static struct last read_last(struct sqlite3 *db)
     return last;
 }
 
-/* The kernel's name of the time since the machine was started; "" when it has none. */
+/* Reads the kernel's id of this boot of the machine; "" when it has none. */
 static void read_boot_id(char out[BOOT_LEN + 1])
 {
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -81,7 +81,7 @@ static void make_mark(char out[MARK_LEN + 1])
     mx_hex_format(bytes, sizeof bytes, out);
 }
 
-/* One transaction: what is known of the file from now on, and new epochs. SQLite's code. */
+/* Writes `now` to meta, with new epochs if it says so, in one transaction. SQLite's code. */
 static int write_database(struct sqlite3 *db, const struct last *now)
 {
     static const char form[] =
@@ -114,9 +114,9 @@ static int change(struct sqlite3 *db, int lock, const char *before, struct last 
 }
 
 /*
- * Renews the epochs if the database is marked as a copy (`renew` in meta), if it was set back, or
- * if the machine stopped while not every batch was synced. On the disk when it returns, as long as
- * `PRAGMA synchronous` is FULL. SQLite's code; `renews` is filled in any case.
+ * Writes a new mark. Renews the epochs if the database is a copy (`renew` in meta), if it was set
+ * back, or if the machine stopped before every batch was synced. All is on the disk when this
+ * returns if `PRAGMA synchronous` is FULL. Returns SQLite's code; `renews` is filled in any case.
  */
 static int mark_begin(struct sqlite3 *db, int lock, bool full, bool *renews)
 {
@@ -134,7 +134,7 @@ static int mark_begin(struct sqlite3 *db, int lock, bool full, bool *renews)
     return change(db, lock, last.mark, &now);
 }
 
-/* All that was written before is on the disk as well. As mark_begin. */
+/* Marks a clean end. All earlier writes are on the disk as well. As mark_begin. */
 static int mark_end(struct sqlite3 *db, int lock)
 {
     struct last last = read_last(db);
@@ -143,17 +143,17 @@ static int mark_end(struct sqlite3 *db, int lock)
     return change(db, lock, last.mark, &now);
 }
 
-/* How long a thread sleeps that has nothing else to do. */
+/* The longest sleep of an idle thread, in milliseconds. */
 enum { LONG_MS = 3600000 };
 
 struct sqlite {
     struct work_queue *work, *reading; /* the work queues of the two threads */
-    struct mcpx_text file, ahead; /* paths: the database, and what is written ahead of it */
-    int lock;                     /* -1 = none */
+    struct mcpx_text file, ahead;      /* paths: the database and its WAL */
+    int lock;                          /* -1 = none */
     struct sqlite3 *db, *reader_db;
     struct writer *writer;
     struct loader loader;
-    bool has_failed; /* the writer's last word */
+    bool has_failed; /* the writer's final state is FAILED */
     bool full;       /* of the configuration: every batch is synced */
     bool is_marked;  /* the database has the mark of this start */
 };
@@ -172,7 +172,7 @@ static uint64_t size_of(const struct mcpx_text *path)
     return stat(path->text, &about) == 0 ? (uint64_t)about.st_size : 0;
 }
 
-/* Loads of topics go on to the loader: all that was stored before them is stored. */
+/* Passes loads of topics on to the loader: all submissions before them are stored by now. */
 static void pass_on(struct sqlite *sqlite, struct batch *batch)
 {
     while (!list_is_empty(&batch->unanswered_items)) {
@@ -236,7 +236,7 @@ static void read_all(void *context)
     }
 }
 
-/* One at a time: who asked first does not wait for the others. */
+/* One load per batch: the first load is answered before the next one is read. */
 static size_t weigh_load(const struct link *item)
 {
     (void)item;
@@ -245,7 +245,7 @@ static size_t weigh_load(const struct link *item)
 
 /* ---- beginning and end ---- */
 
-/* The mark that could not be written at the start. SQLite's code. */
+/* Writes the mark that failed at the start. Returns SQLite's code. */
 static int mark_late(void *context)
 {
     struct sqlite *sqlite = context;
@@ -260,7 +260,7 @@ static int mark_late(void *context)
                : code;
 }
 
-/* Old epochs must not be served where they have to be renewed, whatever the reason. */
+/* Marks the database. A full or locked one is accepted, unless its epochs must be renewed. */
 static enum mcpx_err mark(struct sqlite *sqlite, const char *file, struct mcpx_text *errors)
 {
     bool renews = false;
@@ -344,7 +344,7 @@ enum mcpx_err sqlite_new(const struct store_config *config, void (*wake)(void *c
     return MCPX_OK;
 }
 
-/* A database that has failed is left to the next start: what was written last is not known. */
+/* A failed database is left to the next start: its last writes are uncertain. */
 static void close_files(struct sqlite *sqlite)
 {
     writer_free(sqlite->writer);

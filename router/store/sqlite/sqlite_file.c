@@ -1,10 +1,10 @@
 /*
- * sqlite_file.c - a new database is made beside its place and then moved there, so that whatever
- * stands at `store.file` is whole: a file without content is somebody's mistake or a damage, never
- * the beginning of ours. And what is not ours is not even opened by SQLite.
+ * sqlite_file.c - a new database is made beside its place and then moved there. So a file at
+ * `store.file` is whole: an empty one is a mistake or damage, never an unfinished database of ours.
+ * A foreign file is not even opened by SQLite.
  *
- * A lock of fcntl(2) goes with its process, however that ends, and says who holds it. SQLite's own
- * locks cannot serve: other programs may read and copy the database while the router runs.
+ * A lock of fcntl(2) ends with its process and names its holder. Rejected: SQLite's own locks.
+ * Other programs may read and copy the database while the router runs.
  */
 #include "router/store/sqlite/sqlite_schema.h"
 
@@ -25,8 +25,8 @@ static enum mcpx_err tell(struct mcpx_text *errors, const char *file, const char
 }
 
 /*
- * The header that every SQLite database begins with, and what of it we read. PAGES is good while it
- * was written as often as CHANGES says.
+ * Offsets of the members that we read in the header of a SQLite database. PAGES is valid while the
+ * numbers at CHANGES and PAGES_OF are equal.
  */
 enum {
     HEADER_BYTES = 100,
@@ -46,13 +46,13 @@ static uint32_t big_endian(const unsigned char *bytes)
            bytes[3];
 }
 
-/* Bytes of a page; 0 for what no page has. */
+/* Returns the bytes of a page; 0 for an impossible size. */
 static uint64_t page_size(const unsigned char *header)
 {
     uint64_t size = (uint64_t)header[PAGE_SIZE_AT] << 8 | header[PAGE_SIZE_AT + 1];
 
     if (size == 1)
-        return 65536; /* it has no room there */
+        return 65536; /* too large for two bytes */
     return size >= 512 && (size & (size - 1)) == 0 ? size : 0;
 }
 
@@ -63,8 +63,8 @@ static bool is_sqlite(const unsigned char *header, size_t len)
 }
 
 /*
- * Has the file an end? What was written ahead may hold pages that it lacks. A copy that was put in
- * place has nothing ahead of it: SQLite would write over it what was ahead of another file.
+ * Checks the file's length; its WAL may hold pages that it lacks. A backup has no WAL: one beside
+ * it belongs to the former database, and SQLite would write it over the backup.
  */
 static enum mcpx_err examine_size(const char *file, const unsigned char *header, uint64_t size,
                                   struct mcpx_text *errors)
@@ -150,7 +150,7 @@ enum mcpx_err sqlite_file_examine(const char *file, struct mcpx_text *errors, bo
 
 /* ---- making ---- */
 
-/* A name that has come to a file is on the disk when its folder is. */
+/* Syncs the folder of a file, and with it a new name of that file. */
 static bool sync_folder(const char *file)
 {
     const char *slash = strrchr(file, '/');

@@ -1,6 +1,6 @@
 /*
- * sqlite_load.c - a topic is read in one go, as it stands at one moment, and checked as it is read:
- * its serials have no gap, its epoch is one, and every text has its sum. What does not hold was
+ * sqlite_load.c - reads a topic in one go, as of one moment, and checks it meanwhile: its serials
+ * have no gap, its epoch is one, and every text has its checksum. A topic that fails a check was
  * damaged on the disk, and no byte of it is handed out.
  */
 #include "router/store/sqlite/sqlite.h"
@@ -56,7 +56,7 @@ static enum mcpx_err damaged(struct stored_topic_load *load, const char *what, u
     return MCPX_EUNAVAILABLE;
 }
 
-/* The row of the topic: its number, and the serial of its last entry. */
+/* Reads the row of the topic: its number, and the serial of its last entry. */
 static enum mcpx_err take_topic(struct loader *loader, struct stored_topic_load *load,
                                 int64_t *row, uint64_t *last)
 {
@@ -73,7 +73,7 @@ static enum mcpx_err take_topic(struct loader *loader, struct stored_topic_load 
     return MCPX_OK;
 }
 
-/* The next envelope. Its text is copied; the slice knows its length alone until all are there. */
+/* Adds the next envelope. Its text is copied; its slice has only a length until all are read. */
 static enum mcpx_err take_envelope(struct loader *loader, struct stored_topic_load *load)
 {
     uint64_t serial = load->topic.first + load->count;
@@ -101,7 +101,7 @@ static void point_to_texts(struct stored_topic_load *load)
     }
 }
 
-/* What SQLite said is damage of this topic, or a disk that cannot be read. */
+/* SQLite's error means a damaged topic or an unreadable disk, unless memory ran out. */
 static enum mcpx_err judge(struct loader *loader, struct stored_topic_load *load, int code)
 {
     if ((code & 0xff) == SQLITE_NOMEM)

@@ -1,7 +1,6 @@
 /*
- * sqlite_maintenance.c - a database that is only read is not written to at all, not even what a
- * router that was killed left ahead of it: that is for the next router. One that is changed is
- * locked.
+ * sqlite_maintenance.c - a database opened for reading is not written to at all: the WAL of a
+ * killed router stays for the next router. A database opened for changes is locked.
  */
 #include "router/store/sqlite/sqlite_maintenance.h"
 
@@ -16,12 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Steps of SQLite between two words about progress. */
+/* Steps of SQLite between two reports of progress. */
 enum { PROGRESS_STEPS = 1000000 };
 
 /*
  * lock       -1 = none
- * messages   as far as a walk has come, and how many there are to come; for its progress
+ * messages   for the progress of a walk: messages read so far; `expected`: all of them
  */
 struct maintenance {
     const char *file;
@@ -95,7 +94,7 @@ void maintenance_close(struct maintenance *maintenance)
 enum mcpx_err maintenance_backup(struct maintenance *maintenance, const char *copy,
                                  struct mcpx_text *errors)
 {
-    /* One file without another beside it, so that it can be carried away and only read. */
+    /* One file without a WAL, so that it can be moved, and opened for reading only. */
     struct schema_copy how = {.path = copy,
                               .then = "PRAGMA journal_mode = DELETE;"
                                       "INSERT OR REPLACE INTO meta VALUES ('renew', 1)",
@@ -110,8 +109,8 @@ enum mcpx_err maintenance_backup(struct maintenance *maintenance, const char *co
 }
 
 /*
- * What is ahead of the old file goes last: a router that is started in between finds a backup
- * beside it, and refuses that.
+ * The old WAL is moved last: a router that is started in between finds a WAL beside a backup, and
+ * does not start.
  */
 static enum mcpx_err put_in_place(const char *made, const char *file, const char *old,
                                   struct mcpx_text *errors)
@@ -239,7 +238,7 @@ enum mcpx_err maintenance_check(struct maintenance *maintenance,
 /* ---- walking through topics ---- */
 
 /*
- * A topic that is read.
+ * A topic being read.
  *
  * first, last   serials, as its row has them
  * next          the serial that comes next
@@ -259,7 +258,7 @@ static void note(struct walk *walk, uint64_t serial, const char *what)
                 &(struct maintenance_damage){walk->topic, serial, what});
 }
 
-/* Serials from the next one up to `end` are not there; a long gap is told as one. */
+/* Reports the serials from the next one to before `end` as missing; a long gap as one. */
 static void note_gap(struct walk *walk, uint64_t end)
 {
     char what[80];
@@ -315,7 +314,7 @@ static int read_messages(struct walk *walk, int64_t row, bool *goes_on)
     return code;
 }
 
-/* The topic that the statement stands at. Returns SQLite's code, unless that is damage. */
+/* Reads the topic in the statement's current row. Returns SQLite's code, except for damage. */
 static int walk_topic(struct walk *walk, sqlite3_stmt *topics, bool *goes_on)
 {
     uint64_t bytes = (uint64_t)sqlite3_column_int64(topics, 5);

@@ -1,14 +1,14 @@
 /*
  * sqlite_retain.c - a deletion for each entry would double the work of a busy topic, so a quarter
- * of its bound goes at once. The order of `seq` is the order of time, so what is too old for its
- * topic stands at the beginning of the table.
+ * of its bound is deleted at once. The order of `seq` is the order of time, so entries above the
+ * maximum age are at the beginning of the table.
  *
- * A wall clock may be set, so what this start has stored is old by the monotonic clock. When the
- * wall clock was set back, entries of earlier starts have times in the future. Such an entry counts
- * as old as the one behind it: else it would keep all others for ever.
+ * A wall clock may be set, so entries of this start age by the monotonic clock. After the wall
+ * clock was set back, entries of earlier starts have times in the future. They count as old as the
+ * entry behind them: else they would keep all later entries for ever.
  *
- * A topic without entries keeps its row, and with it its epoch and its serials, for as long as the
- * hub has it: so the writer has to know which are open.
+ * A topic without entries keeps its row, and so its epoch and serials, for as long as the hub has
+ * it. Therefore the writer must know the open topics.
  */
 #include "router/store/sqlite/sqlite_retain.h"
 
@@ -76,10 +76,10 @@ void open_topics_settle(struct open_topics *table, bool committed)
 
 /* ---- retention ---- */
 
-/* How long the clocks have to go together, and how much they may differ between two looks. */
+/* The clocks must agree for STEADY_MS, and differ by at most SLACK_MS between two looks. */
 enum { STEADY_MS = 3600000, SLACK_MS = 1000 };
 
-/* A number that is higher has been damaged, and leaves none for those that follow. */
+/* A higher `seq` is damaged: the entries behind it would run out of numbers. */
 #define SEQ_MAX "0x3fffffffffffffff"
 
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config)
@@ -162,7 +162,7 @@ static int change_held(sqlite3_stmt *statement, int64_t topic, struct mcpx_slice
     return statement_run(statement, (int64_t[]){topic, (int64_t)bytes}, 2, &owner, 1);
 }
 
-/* Writes what `held` lacks of a topic. One byte stays of each owner that has a row there. */
+/* Writes a topic's missing counts to `held`. Owners with a row there keep one byte in `added`. */
 static int count_rest(struct retain *retain, struct open_topic *topic)
 {
     struct extent *now = &topic->now;
@@ -204,8 +204,8 @@ int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slic
 }
 
 /*
- * What goes is the beginning of a topic. If that has entries which `held` lacks, it has all that
- * `held` has of the topic.
+ * Subtracts deleted bytes from the counts. Deletions start at a topic's first entry, so all counted
+ * entries go before any that `held` lacks.
  */
 static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, uint64_t bytes)
 {
@@ -220,7 +220,7 @@ static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, u
 
 /* ---- the oldest of one topic ---- */
 
-/* The next oldest entry is to go: the extent is without it, and `gone` has what it took. */
+/* Takes the next oldest entry out of the extent, and adds its bytes to `gone`. */
 static int give_up(struct retain *retain, struct extent *extent)
 {
     int code = sqlite3_step(retain->oldest);
@@ -235,7 +235,7 @@ static int give_up(struct retain *retain, struct extent *extent)
     return SQLITE_OK;
 }
 
-/* Deletes what was given up. */
+/* Deletes the entries that were given up. */
 static int forget(struct retain *retain, const struct extent *extent)
 {
     int code = SQLITE_OK;
@@ -272,7 +272,7 @@ static bool is_to_count(const struct retain *retain, const struct open_topic *to
            topic->added.held >= COUNT_BYTES;
 }
 
-/* Of what is beyond the bounds the newest always stays. */
+/* The newest entry stays, even when it is beyond the bounds. */
 int retain_newest(struct retain *retain, struct open_topic *topic)
 {
     struct extent *now = &topic->now;
@@ -292,7 +292,7 @@ int retain_newest(struct retain *retain, struct open_topic *topic)
     return code == SQLITE_OK ? forget(retain, now) : code;
 }
 
-/* Since when the wall clock has not been set is noted; is that long enough? */
+/* Notes since when the wall clock has not been set. True when that is long enough. */
 static bool is_steady(struct retain *retain, int64_t mono_ms, int64_t ahead_ms)
 {
     if (llabs(ahead_ms - retain->ahead_ms) > SLACK_MS)
@@ -301,7 +301,7 @@ static bool is_steady(struct retain *retain, int64_t mono_ms, int64_t ahead_ms)
     return mono_ms - retain->steady_from_ms >= STEADY_MS;
 }
 
-/* Sets a mark now and then. What stands before one that is as old as the age is old. */
+/* Sets a mark now and then. Entries up to a mark are old when the mark is as old as the age. */
 static void pass_marks(struct retain *retain, int64_t mono_ms)
 {
     struct retain_mark *marks = retain->marks;
@@ -317,11 +317,11 @@ static void pass_marks(struct retain *retain, int64_t mono_ms)
 }
 
 /*
- * Finds the last entry that is old, of those from `passed` on; 0 = there is none.
+ * Finds the last old entry, from `passed` on; 0 = none.
  *
- * wall_ms   what the wall clock says; 0 = nobody knows
- * count    entries up to that one
- * looked   the last one looked at, when that was not enough to know; 0 = it was
+ * wall_ms   the wall clock; 0 = it cannot be trusted
+ * count     entries up to that one
+ * looked    the last of RETAIN_ROWS_MAX entries read; 0 = fewer were read
  */
 static int find_old(struct retain *retain, int64_t wall_ms, int64_t *seq, size_t *count,
                     int64_t *looked)
@@ -354,8 +354,8 @@ static int find_old(struct retain *retain, int64_t wall_ms, int64_t *seq, size_t
 }
 
 /*
- * A topic begins behind what is deleted. If it is then empty it goes, unless it is open; an open
- * one is to be looked at again.
+ * Moves the beginning of a topic behind its deleted entries. An empty topic is deleted unless it is
+ * open; an open one becomes stale.
  */
 static int advance(struct retain *retain, const struct open_topics *table,
                    const int64_t numbers[3])
@@ -413,7 +413,7 @@ int retain_young(struct retain *retain, const struct open_topics *table, int64_t
     }
     if (code != SQLITE_OK || seq == 0 || !from_first) {
         retain->old_to = code == SQLITE_OK && seq > retain->old_to ? seq : retain->old_to;
-        *deleted = 0; /* from the first one on, the next time */
+        *deleted = 0; /* the next call begins at the first entry */
         return code;
     }
     return purge(retain, table, seq);
@@ -441,7 +441,7 @@ int retain_cut(struct retain *retain, const struct open_topics *table, uint64_t 
 
         code = find_fullest(retain, &extent);
         if (code == SQLITE_OK && extent.first > extent.last)
-            code = SQLITE_CORRUPT; /* nobody holds anything there */
+            code = SQLITE_CORRUPT; /* the topic has no entries */
         if (code != SQLITE_OK)
             break;
         before = extent;

@@ -1,11 +1,10 @@
 /*
- * sqlite_schema.c - what stands in a database, and in which version.
+ * sqlite_schema.c - the tables of a database, in each version.
  *
- *     meta    what is known of the file itself (sqlite.c)
+ *     meta    about the file itself (sqlite.c)
  *     topic   its epoch, and the serials of its first and last entry. Without entries the last is
  *             one less than the first. Entries behind `counted_serial` are not in `held` yet
- *     entry   an envelope, byte for byte, and the participant who sent it. Serials of a topic have
- *             no gap
+ *     entry   an envelope, byte for byte, and its sender. Serials of a topic have no gap
  *     held    bytes of each participant in each topic
  *
  * Versions are steps: the first one makes the tables, each one after it changes them.
@@ -33,8 +32,7 @@ static const char *const steps[SCHEMA_VERSION] = {
     "CREATE UNIQUE INDEX entry_serial ON entry(topic, serial);"
     "INSERT INTO meta VALUES ('created', strftime('%Y-%m-%dT%H:%M:%SZ', 'now'));",
 
-    /* "ann" owns what she and her instance "ann~2" have sent. A text that cannot be read is
-       nobody's. */
+    /* "ann" owns entries of "ann" and of its instance "ann~2". Unreadable texts have no owner. */
     "ALTER TABLE entry ADD COLUMN owner BLOB NOT NULL DEFAULT x'';"
     "UPDATE entry SET owner = (SELECT CAST(iif(name <> base AND base GLOB '?*~',"
     " substr(base, 1, length(base) - 1), name) AS BLOB)"
@@ -49,7 +47,7 @@ static const char *const steps[SCHEMA_VERSION] = {
     "UPDATE topic SET counted_serial = last_serial;",
 };
 
-/* Pages of a copy that are written between two words about its progress. */
+/* Pages of a copy between two reports of its progress. */
 enum { COPY_PAGES = 1000 };
 
 int64_t schema_sum(struct mcpx_slice topic, uint64_t serial, struct mcpx_slice text)
@@ -126,7 +124,7 @@ int64_t schema_ask(struct sqlite3 *db, const char *question)
     return answer;
 }
 
-/* Brings the tables from `version` to the one that is ours, in one transaction. */
+/* Migrates the tables from `version` to SCHEMA_VERSION, in one transaction. */
 static bool migrate(struct sqlite3 *db, int version)
 {
     char end[80];
@@ -142,7 +140,7 @@ static bool migrate(struct sqlite3 *db, int version)
 
 /* ---- copies, and an older version ---- */
 
-/* Copies some pages at a time, of what the source was at the beginning. Returns SQLite's code. */
+/* Copies the source as of the beginning, some pages at a time. Returns SQLite's code. */
 static int copy_pages(struct sqlite3 *copy, struct sqlite3 *db,
                       const struct schema_progress *progress)
 {
@@ -240,7 +238,7 @@ static enum mcpx_err bring_up_to_date(struct sqlite3 *db, const struct store_con
 
 /* ---- the writer's connection ---- */
 
-/* The whole file, when that is wanted: the answer is one row "ok", or what is wrong. */
+/* Checks the whole file: SQLite answers with one row, "ok" or an error. */
 static enum mcpx_err check_whole(struct sqlite3 *db, const char *file,
                                  struct mcpx_text *errors)
 {

@@ -1,13 +1,13 @@
 /*
  * sqlite_statement.c - SQLite answers each call with a code, and the first that is not OK counts.
  *
- * "Refused" is said only when it is certain. In front of COMMIT it always is. A COMMIT writes
- * frames, the last of which makes the transaction count, then syncs, then changes the index that is
- * in memory: an error of writing means that the last frame is not whole, any other error may come
- * after it.
+ * A rejection is certain while the transaction cannot be on the disk. Before COMMIT it always is. A
+ * COMMIT writes frames, then syncs, then changes the index in memory. The last frame makes the
+ * transaction valid. After an error of writing, the last frame is not whole; any other error may
+ * come after it.
  *
- * After a sync has failed, the kernel may have dropped what was to be written and say nothing the
- * next time. So everything is refused until a restart writes all of it anew.
+ * After a failed sync, the kernel may have dropped the data and report success the next time. So
+ * everything is refused until a restart writes all of it anew.
  */
 #include "router/store/sqlite/sqlite_schema.h"
 
@@ -82,10 +82,10 @@ struct extent extent_of(struct sqlite3_stmt *statement)
 
 /* ---- what an error means ---- */
 
-/* When trying again may help, in milliseconds. */
+/* Time after which a retry may help, in milliseconds. */
 enum { RETRY_MS = 1000 };
 
-/* What the system said. SQLite keeps it, but not of a COMMIT. */
+/* The system's error number. SQLite keeps it, but not that of a COMMIT. */
 static int cause_of(struct sqlite3 *db)
 {
     int cause = errno;

@@ -1,10 +1,10 @@
 /*
  * sqlite_write.c - a batch is a transaction: all of it is stored or none. The rows of `topic` that
- * it changes are kept in memory and written once, at its end. After a transaction that failed they
- * are read again (open_topics_settle).
+ * it changes are kept in memory and written once, at its end. After a failed transaction they are
+ * read again (open_topics_settle).
  *
- * One damaged page would refuse everybody's messages, so a batch that meets one is done again, each
- * message by itself. So is a batch for which a full file cannot be cut enough at once.
+ * One damaged page would refuse a whole batch, so a batch that meets one is repeated message by
+ * message. So is a batch when a full file cannot be cut enough for all of it.
  */
 #include "router/store/sqlite/sqlite.h"
 
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 /*
- * Pages ahead of the database from which on they are brought into it, and from which on their file
- * is emptied; pauses between deletions.
+ * Pages of the WAL that start a checkpoint, and a number at which it is also emptied; pauses
+ * between deletions, and between attempts on a full disk.
  */
 enum {
     AHEAD_PAGES = 1000,
@@ -29,9 +29,9 @@ enum {
 };
 
 /*
- * How much more than a batch needs is cut from a full file, so that not each batch has to: a part
- * of the file, at most so much; and how often for one batch, because what is deleted may lie
- * scattered.
+ * A full file is cut by more than a batch needs, so not each batch cuts: by the file's size through
+ * CUT_PART, at most CUT_MAX bytes. One batch cuts at most CUTS_MAX times: several cuts may be
+ * needed, because deleted entries may lie scattered.
  */
 enum { CUT_PART = 32, CUT_MAX = 16 << 20, CUTS_MAX = 4 };
 
@@ -41,10 +41,10 @@ struct writer {
     struct open_topics topics;
     sqlite3_stmt *find, *make, *add, *save;
     enum stage_state state;
-    int ahead;     /* pages that are written ahead of the database; as the last commit said */
-    int ahead_max; /* that many start a checkpoint */
+    int ahead;        /* pages of the WAL, as of the last commit */
+    int ahead_max;    /* that many start a checkpoint */
     uint64_t aged_us; /* when old entries were deleted last */
-    size_t counted;   /* messages of the transaction at hand that were added */
+    size_t counted;   /* messages that the current transaction has added */
     /* Bound of the file; `is_at_bound`: the last transaction did not fit into it. */
     uint64_t file_bytes;
     bool is_at_bound;
@@ -128,7 +128,7 @@ void writer_free(struct writer *writer)
 
 /* ---- topics ---- */
 
-/* Reads a topic's row, if it may have changed since it was read last. */
+/* Reads a topic's row again if it is stale. */
 static int refresh(struct writer *writer, struct open_topic *topic)
 {
     int code;
@@ -191,7 +191,7 @@ static struct mcpx_slice owner_of(const struct submission *submission)
     return mcpx_identity_of(submission->from);
 }
 
-/* Whether its participant may have it stored; if not, it is rejected. */
+/* True when it is within its participant's quota; else it is rejected. */
 static bool is_within_cap(const struct writer *writer, struct submission *submission)
 {
     bool fits = mx_holders_ask(&writer->retain.holders, owner_of(submission),
@@ -229,7 +229,7 @@ static int add(struct writer *writer, const struct submission *submission)
     return code;
 }
 
-/* Writes the row of a topic that the transaction has changed, after what is too much has gone. */
+/* Writes the row of a changed topic, after the entries beyond its bounds are deleted. */
 static int save(struct writer *writer, struct open_topic *topic)
 {
     const struct extent *now = &topic->now;
@@ -261,7 +261,7 @@ static int begin(struct writer *writer)
     return code == SQLITE_OK ? retain_count(&writer->retain) : code;
 }
 
-/* All that is done between BEGIN and COMMIT for the messages from `link` on, up to `end`. */
+/* Does all work between BEGIN and COMMIT for the messages from `link` on, up to `end`. */
 static int add_all(struct writer *writer, struct link *link, const struct link *end)
 {
     struct link *changed = &writer->topics.changed;
@@ -276,7 +276,7 @@ static int add_all(struct writer *writer, struct link *link, const struct link *
     return code;
 }
 
-/* Ends a transaction: commits it if all went well up to `code`. Returns why it is rejected. */
+/* Ends a transaction: commits it if `code` is SQLITE_OK. Returns the rejection of its messages. */
 static struct rejection conclude(struct writer *writer, int code, struct stage_report *report)
 {
     struct rejection rejection = {0};
@@ -301,7 +301,7 @@ static struct rejection conclude(struct writer *writer, int code, struct stage_r
     return rejection;
 }
 
-/* One transaction for the messages from `link` on, up to `end`. Returns SQLite's code. */
+/* Runs a transaction for the messages from `link` on, up to `end`. Returns SQLite's code. */
 static int transact(struct writer *writer, struct link *link, const struct link *end,
                     struct stage_report *report)
 {
@@ -327,7 +327,7 @@ static int transact(struct writer *writer, struct link *link, const struct link 
     return code;
 }
 
-/* Not worth a rejection, but a disk that fails here has failed. */
+/* Rejects nothing, but an error of the disk makes the writer fail. */
 static void note_error(struct writer *writer, int code, struct stage_report *report)
 {
     if (code == SQLITE_OK || !error_is_of_disk(code) || error_is_full(writer->db, code))
@@ -337,8 +337,8 @@ static void note_error(struct writer *writer, int code, struct stage_report *rep
 }
 
 /*
- * Deletes what is too old, or, when `cut` is not 0, so many bytes of who holds most. False when
- * nothing has changed.
+ * Deletes entries above the maximum age; or, when `cut` is not 0, about `cut` bytes in the topics
+ * of the largest holder. False when nothing has changed.
  */
 static bool delete_some(struct writer *writer, uint64_t cut, struct stage_report *report)
 {
@@ -360,7 +360,7 @@ static bool delete_some(struct writer *writer, uint64_t cut, struct stage_report
     return code == SQLITE_OK;
 }
 
-/* The same; in a full file the largest holder makes room. */
+/* As transact. In a full file it cuts the largest holder's topics and tries again. */
 static int transact_in_full(struct writer *writer, struct link *link, const struct link *end,
                             struct stage_report *report)
 {
@@ -415,8 +415,8 @@ void writer_store(struct writer *writer, struct batch *batch, struct stage_repor
 /* ---- upkeep ---- */
 
 /*
- * Without waiting for readers: what they still need is brought in another time. When all is in, a
- * file that has become large because of them is emptied, unless somebody reads again.
+ * Runs a checkpoint without waiting for readers: pages that they still need stay for the next one.
+ * When no pages stay, a WAL that has become large is emptied, unless a reader is active again.
  */
 static void bring_in(struct writer *writer, struct stage_report *report)
 {
@@ -435,7 +435,7 @@ static void bring_in(struct writer *writer, struct stage_report *report)
     (void)sqlite3_busy_timeout(writer->db, SCHEMA_BUSY_MS);
 }
 
-/* Senders may have left when nothing could be written: this finds out without them. */
+/* Tries a write without a batch: the senders may have left while nothing could be written. */
 static void look_for_room(struct writer *writer, struct stage_report *report)
 {
     int code = begin(writer);
