@@ -53,7 +53,7 @@ enum audit_what { AUDIT_SORTS(AUDIT_CONSTANT) AUDIT_OTHER };
  */
 struct audit_note {
     enum audit_what what;
-    int64_t wall_ms;         /* when */
+    int64_t wall_ms;         /* wall clock of the decision */
     struct mcpx_slice topic; /* where */
     struct mcpx_slice from;  /* the sender, or the participant concerned */
     /* `to`, `to_count`: addressees; 0 = everyone, or the sender named none. */

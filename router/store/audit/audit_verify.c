@@ -133,7 +133,7 @@ static enum audit_damage judge_signature(struct pass *pass)
     return good ? AUDIT_WHOLE : AUDIT_BAD_SIGNATURE;
 }
 
-/* ---- what was done ---- */
+/* ---- diagnosis ---- */
 
 static void blame(struct audit_verdict *verdict, enum audit_damage damage,
                   const struct audit_link *link, uint64_t seq, const char *reason)

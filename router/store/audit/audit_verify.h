@@ -29,9 +29,9 @@ const char *audit_damage_name(enum audit_damage damage);
 /** A line of a folder, as it is in a file. */
 struct audit_row {
     struct mcpx_slice text; /* without line feed */
-    bool ended;             /* it had one */
+    bool ended;             /* it has a line feed */
     size_t file;            /* number of its file, 0 is the oldest */
-    uint64_t row;           /* of the line in its file, 1 is the first */
+    uint64_t row;           /* its number in the file, from 1 */
     uint64_t named;         /* seq of the file's first line, by its name */
 };
 

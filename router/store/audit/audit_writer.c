@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- notes on their way ---- */
+/* ---- notes in the queue ---- */
 
 #define TEXT(member) offsetof(struct audit_note, member)
 

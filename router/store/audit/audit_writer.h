@@ -24,12 +24,12 @@ struct audit_writer {
     struct mcpx_text text;    /* the lines of the last batch */
     struct {
         uint64_t lines, lost, checkpoints;
-    } written; /* what is in it */
+    } written; /* counts of `text` */
     struct {
         uint64_t count;
         int64_t since, until;
     } lost;
-    struct stage_report report; /* state and reason follow from the last write */
+    struct stage_report report; /* state and reason are of the last write */
     bool payloads;
     uint64_t rotate_bytes;
     int64_t rotate_ms, begun_ms, unsigned_ms;

@@ -13,7 +13,7 @@ enum submission_what { SUBMIT_MESSAGE, SUBMIT_JOIN, SUBMIT_UPDATE, SUBMIT_LEAVE 
 
 /** The reason why a task failed. */
 struct rejection {
-    enum mcpx_err err; /* MCPX_EUNAVAILABLE, MCPX_ENOMEM, MCPX_ESHARE (a cap) */
+    enum mcpx_err err; /* MCPX_EUNAVAILABLE, MCPX_ENOMEM, MCPX_ESHARE (a quota) */
     int64_t retry_ms;  /* earliest time for another attempt; 0 = not known */
     bool certain;      /* it is never delivered; else it may be, to all */
 };

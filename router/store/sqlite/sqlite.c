@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- marks: does the database go on where the last router left it? ---- */
+/* ---- marks: was the database set back since the last router used it? ---- */
 
 enum { MARK_LEN = 32, BOOT_LEN = 36 };
 

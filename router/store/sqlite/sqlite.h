@@ -47,13 +47,13 @@ struct stored_topic_load {
     bool closes;                /* not a load: the hub has dropped the topic */
     uint64_t ticket;            /* of the task */
     struct mcpx_slice name;     /* of the topic */
-    uint64_t begun_us;          /* when it was asked for (thread_clock_us) */
-    struct rejection rejection; /* why it could not be read; MCPX_OK = it was */
+    uint64_t begun_us;          /* time of the request (thread_clock_us) */
+    struct rejection rejection; /* why reading failed; MCPX_OK = it was read */
     char reason[200];           /* the error of a damaged topic, for the log */
     bool is_known;              /* the database has the topic */
     struct stored_topic topic;  /* for hub_load_topic */
     size_t count;
-    struct stored_envelope *envelopes; /* of it, `count` of them, the oldest first */
+    struct stored_envelope *envelopes; /* `count` of them, the oldest first */
     size_t size;                       /* private: rows that `envelopes` has room for */
     struct mcpx_text texts;            /* private */
     char epoch[EPOCH_LEN + 1];         /* private */

@@ -3,8 +3,8 @@
  * `store.file` is whole: an empty one is a mistake or damage, never an unfinished database of ours.
  * A foreign file is not even opened by SQLite.
  *
- * A lock of fcntl(2) ends with its process and names its holder. Rejected: SQLite's own locks.
- * Other programs may read and copy the database while the router runs.
+ * A lock of fcntl(2) ends with its process and names its holder. Rejected: SQLite's own locks,
+ * because other programs may read and copy the database while the router runs.
  */
 #include "router/store/sqlite/sqlite_schema.h"
 

@@ -14,7 +14,7 @@ struct maintenance;
  *
  * alone      locks it against routers, so it can be changed. Else it is only read, and a router may
  *            go on with it
- * progress   told now and then; borrowed; NULL = none
+ * progress   called now and then; borrowed; NULL = none
  * errors     on failure a line is appended
  *
  * Returns MCPX_OK; MCPX_ENOTFOUND: it is missing, without a line; MCPX_ECONFIG: it is not ours;
@@ -64,7 +64,7 @@ struct maintenance_message {
     struct mcpx_slice text;
 };
 
-/** A damage: something is not as it was written. */
+/** Damage: something is not as it was written. */
 struct maintenance_damage {
     struct mcpx_slice topic; /* absent = the file itself */
     uint64_t serial;         /* 0 = the topic itself */

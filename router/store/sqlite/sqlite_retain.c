@@ -154,7 +154,7 @@ int retain_count(struct retain *retain)
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* ---- who holds how much of a topic ---- */
+/* ---- bytes of each owner in a topic ---- */
 
 static int change_held(sqlite3_stmt *statement, int64_t topic, struct mcpx_slice owner,
                        uint64_t bytes)
@@ -284,7 +284,7 @@ int retain_newest(struct retain *retain, struct open_topic *topic)
         code = count_rest(retain, topic);
     if (code != SQLITE_OK || !is_much)
         return code;
-    mx_holders_fini(&topic->added); /* rows may go */
+    mx_holders_fini(&topic->added); /* rows of `held` may go */
     code = sqlite3_bind_int64(retain->oldest, 1, now->row);
     while (code == SQLITE_OK && now->first < now->last &&
            (is_beyond(entries(now), retain->count) || is_beyond(now->bytes, retain->bytes)))

@@ -92,7 +92,7 @@ struct retain {
     int64_t ahead_ms, steady_from_ms;
     /* Entries up to this `seq` have a time in the future; 0 = none are known. */
     int64_t passed;
-    int64_t old_to; /* entries up to this `seq` are old, whatever their time */
+    int64_t old_to; /* entries up to this `seq` are old, regardless of their time */
     bool more;      /* retain_young has more work, for an idle moment */
     /* Bytes of each participant's texts, all its instances together. */
     struct mx_holders holders;
@@ -144,7 +144,7 @@ int retain_young(struct retain *retain, const struct open_topics *table, int64_t
 
 /**
  * In a transaction, when the file is full: deletes the oldest entries of the topics in which the
- * largest holder has most. Other senders' entries go too: serials have no gaps. So may the newest.
+ * largest holder has most, of all senders, as serials have no gaps. The newest entry may go, too.
  *
  * bytes   of texts to delete; fewer when the holder has fewer, or after RETAIN_CUT_ROWS_MAX entries
  *

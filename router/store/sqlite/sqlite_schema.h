@@ -50,7 +50,7 @@ struct schema_copy {
     const char *path; /* place of the copy; it is made as PATH.new and moved there */
     const char *vfs;  /* SQLite's name of the file system to use; NULL = its default */
     const char *then; /* statements that change only the copy */
-    const struct schema_progress *progress; /* told now and then, in pages; NULL = none */
+    const struct schema_progress *progress; /* called now and then, in pages; NULL = none */
 };
 
 /**

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 /*
- * Pages of the WAL that start a checkpoint, and a number at which it is also emptied; pauses
- * between deletions, and between attempts on a full disk.
+ * Sizes of the WAL, in pages, for a checkpoint and for emptying it; pauses between deletions, and
+ * between attempts on a full disk.
  */
 enum {
     AHEAD_PAGES = 1000,
@@ -29,9 +29,9 @@ enum {
 };
 
 /*
- * A full file is cut by more than a batch needs, so not each batch cuts: by the file's size through
- * CUT_PART, at most CUT_MAX bytes. One batch cuts at most CUTS_MAX times: several cuts may be
- * needed, because deleted entries may lie scattered.
+ * A full file is cut by more than a batch needs, so that few batches cut: by 1/CUT_PART of the
+ * file, at most CUT_MAX bytes. A batch cuts at most CUTS_MAX times: several cuts may be needed,
+ * because deleted entries may lie scattered.
  */
 enum { CUT_PART = 32, CUT_MAX = 16 << 20, CUTS_MAX = 4 };
 
