@@ -301,7 +301,7 @@ static bool is_steady(struct retain *retain, int64_t mono_ms, int64_t ahead_ms)
     return mono_ms - retain->steady_from_ms >= STEADY_MS;
 }
 
-/* Sets a mark now and then. Entries up to a mark are old when the mark is as old as the age. */
+/* Sets a mark now and then. Entries up to a mark are old once it is as old as the maximum age. */
 static void pass_marks(struct retain *retain, int64_t mono_ms)
 {
     struct retain_mark *marks = retain->marks;

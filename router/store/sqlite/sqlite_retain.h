@@ -79,7 +79,7 @@ enum { COUNT_FEW = 32, COUNT_MOST = 4096, COUNT_BYTES = 1 << 20, COUNT_ALL = 655
 /**
  * Bounds, and prepared statements. Zero-initialised is empty.
  *
- * ahead_ms   lead of the wall clock over the monotonic one; `steady_from_ms`: since when
+ * ahead_ms   lead of the wall clock over the monotonic one, steady since `steady_from_ms`
  */
 struct retain {
     uint64_t count, bytes; /* of a topic; 0 = no limit */
