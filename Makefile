@@ -29,12 +29,11 @@ build: ## build all programs into build/bin, and the tests when their tools are 
 	@$(call configure,dev)
 	@cmake --build build $(BUILD_JOBS)
 
-settings: ## after a change of router/policy/config/config_table.c: write its page, JSON schema and manual page
+settings: ## after a change of router/policy/config/config_table.c: write its page and JSON schema
 	@docker/install-packages build test
 	@$(call configure,dev)
 	@cmake --build build $(BUILD_JOBS) --target test_config_docs
 	@MCPX_WRITE=1 build/tests/test_config_docs --jobs 1
-	@tests/lint/settings_page > docs/man/mcpx-router.json.5
 
 install: ## build for speed and install everything below PREFIX (/usr/local; DESTDIR=folder)
 	@docker/install-packages build
