@@ -43,7 +43,7 @@ test('whom one keeps out, another with admin/kick keeps out longer, shorter, or 
   assert.equal((await good(room.kick('eve', '&for=0&dry_run=1', helper))).barredUntil, undefined);
   await assert.rejects(room.join('eve', ['chat']), Refused);
   assert.equal((await good(room.kick('eve', '&for=0', helper))).barredUntil, undefined);
-  await refused(room.kick('eve', '&for=0'), 404, /nobody keeps 'eve' out/);
+  await refused(room.kick('eve', '&for=0'), 404, /'eve' is not banned/);
   const eve = await room.join('eve', ['chat']);
   assert.equal((await good(room.kick('eve', '&for=5&dry_run=1'))).connections, 1);
   assert.equal(await eve.passes('chat'), true);
@@ -72,7 +72,7 @@ test('what one has taken away, another with admin/grant gives back, but no more'
     ['lift', RM, false], ['lift', 'x', false]]);
   assert.doesNotMatch(router.log, /event=granted participant="bob-2"/);
   await good(room.change('bob-2', { add: ['admin/*'] }));
-  await refused(room.change('bob-2', { remove: ['chat'] }, helper), 403, /who has admin/);
+  await refused(room.change('bob-2', { remove: ['chat'] }, helper), 403, /a participant with admin/);
 });
 
 test('what was taken away is taken back whatever a reload has made of its participant', async (t) => {

@@ -377,8 +377,8 @@ Test(store, check_tells_of_places_without_touching_them, .timeout = 300)
         const char *says;
     } rows[] = {
         {"x", "", 0, "configuration is valid"},
-        {"router.db", NULL, 1, "router.db: is no file"},
-        {"audit", "", 1, "audit: is no folder"},
+        {"router.db", NULL, 1, "router.db: is not a file"},
+        {"audit", "", 1, "audit: is not a folder"},
         {"key.pem", "no key", 1, "audit.key_file: "},
     };
     static char output[65536];
