@@ -403,7 +403,7 @@ static void give_back(struct peer *peer)
 /* Sends its leave to the others, though it has just joined. */
 static void leave_again(struct peer *peer)
 {
-    depart_leave(peer, peer->close_err);
+    leave_topic(peer, peer->close_err);
     peer->hub->stats.departed += peer->state == PEER_GONE;
     peer->owed = 0;
     mcpx_text_fini(&peer->join);

@@ -40,7 +40,7 @@ static void commit_message(struct pending *pending)
     }
     topic->hub->stats.accepted++;
     if (err)
-        depart_lose(topic);
+        leave_lost_topic(topic);
     else if (!topic->lost)
         topic_tell_position(topic);
 }
@@ -85,7 +85,7 @@ static void reject_update(struct pending *update)
 
 /* ---- answers ---- */
 
-static const struct change_result {
+static const struct outcome {
     void (*commit)(struct pending *);
     void (*reject)(struct pending *);
 } outcomes[] = {
@@ -100,12 +100,12 @@ static void conclude(struct hub *hub, uint64_t ticket, const struct rejection *r
                      struct mcpx_now now)
 {
     struct pending *pending = pending_take(hub, ticket);
-    const struct change_result *outcome;
+    const struct outcome *outcome;
     enum submission_what what;
 
     hub->now = now;
     if (!pending) {
-        opening_answer(hub, ticket, !rejection);
+        topic_load_answered(hub, ticket, !rejection);
         return;
     }
     what = pending->submission.what;

@@ -22,13 +22,13 @@ static void init_lists(struct hub *hub)
         &hub->written,        &hub->ready,
         &hub->postponed,      &hub->slow,
         &hub->idle,           &hub->log_budget.waiting,
-        &hub->pendings.line,  &hub->pendings.handed,
+        &hub->pendings.queue, &hub->pendings.handed,
         &hub->pendings.again, &hub->loads.closed,
     };
 
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         list_init(heads[i]);
-    for (size_t i = 0; i < OPENING_STATES; i++)
+    for (size_t i = 0; i < TOPIC_LOAD_STATES; i++)
         list_init(&hub->loads.in[i]);
 }
 

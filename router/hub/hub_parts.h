@@ -16,9 +16,9 @@
  * the logs, because the commits decide the order: other envelopes may come in between, and a
  * rejected one leaves no hole.
  *
- *     accepted --> line --hub_next_task--> handed --hub_commit, hub_reject--> done
- *                   ^                         |
- *                   +--- again <--------------+   an update or a leave that was rejected
+ *     accepted --> queue --hub_next_task--> handed --hub_commit, hub_reject--> done
+ *                   ^                          |
+ *                   +--- again <---------------+   an update or a leave that was rejected
  */
 
 /**
@@ -28,7 +28,7 @@
 struct pending {
     struct submission submission;
     /* Link in one of the hub's lists; in none while a peer only keeps it for its leave. */
-    struct link in_line;
+    struct link in_list;
     struct topic *topic; /* where */
     struct peer *peer;   /* the sender, or the subject of presence: kept until the answer */
     uint64_t hash;       /* of its id, or of the participant's, for the topic */
@@ -115,7 +115,7 @@ void topic_loads_fini(struct hub *hub);
 bool topic_load_next_task(struct hub *hub, struct task *task);
 
 /** The ticket of a TASK_OPEN was answered: is all loaded? Harmless with any other ticket. */
-void opening_answer(struct hub *hub, uint64_t ticket, bool loaded);
+void topic_load_answered(struct hub *hub, uint64_t ticket, bool loaded);
 
 /**
  * May a participant join a topic of a stored hub? MCPX_OK when it is open (`topic`), or known to be
@@ -139,10 +139,10 @@ void topic_loads_expire(struct hub *hub);
 /* ---- joining and leaving, for the files that make participants do so ---- */
 
 /** Takes a peer out of its topic, if it is there, and tells the others, or submits that. */
-void depart_leave(struct peer *peer, enum mcpx_err err);
+void leave_topic(struct peer *peer, enum mcpx_err err);
 
 /** Disconnects all participants of a topic that memory has no room for. It may be opened again. */
-void depart_lose(struct topic *topic);
+void leave_lost_topic(struct topic *topic);
 
 /**
  * Answers a sender in its topic, and counts the refusal. Errors with a close code end the

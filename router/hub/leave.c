@@ -20,7 +20,7 @@ static void tell_leave(struct peer *peer, struct pending *successor, const char 
     }
 }
 
-void depart_leave(struct peer *peer, enum mcpx_err err)
+void leave_topic(struct peer *peer, enum mcpx_err err)
 {
     struct topic *topic = peer->topic;
     struct hub *hub = peer->hub;
@@ -50,7 +50,7 @@ static void disconnect(struct hub *hub, struct peer *peer, enum mcpx_err err, in
     hub->stats.closed[err]++;
     peer->close_err = err;
     if (peer->state == PEER_OPEN)
-        depart_leave(peer, err);
+        leave_topic(peer, err);
     peer->state = PEER_DISCONNECTED;
     peer->owed = 0;
     mcpx_text_fini(&peer->join);
@@ -95,7 +95,7 @@ void hub_leave(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcp
 
     hub->now = now;
     if (peer->state == PEER_OPEN)
-        depart_leave(peer, err);
+        leave_topic(peer, err);
     else if (peer->state == PEER_JOINING)
         peer->close_err = err;
     hub->stats.peers--;
@@ -201,7 +201,7 @@ enum mcpx_err hub_update_grants_quietly(struct hub *hub, struct peer *peer,
     return update_grants(hub, peer, grant, true, now);
 }
 
-void depart_lose(struct topic *topic)
+void leave_lost_topic(struct topic *topic)
 {
     topic->lost = true;
     while (topic->peer_count > 0)

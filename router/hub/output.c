@@ -68,7 +68,7 @@ static void peek_page(struct peer *peer, struct output *output)
 
 static void peek_run(struct peer *peer, struct output *output)
 {
-    struct log_run run = cursor_run(peer, &peer->peeked_sheet);
+    struct log_run run = cursor_run(peer, &peer->peeked_batch);
 
     peer->peeked = PEEK_RUN;
     peer->peeked_next = run.next;
@@ -150,9 +150,9 @@ static void pop(struct peer *peer)
         pop_outbox(peer);
     } else if (peer->peeked == PEEK_RUN && is_open) {
         cursor_move(peer, peer->peeked_next);
-        if (peer->peeked_sheet)
+        if (peer->peeked_batch)
             presence_reader_pass(&peer->topic->presence, &peer->cursor.presence,
-                                 peer->peeked_sheet);
+                                 peer->peeked_batch);
         stats->written += peer->peeked_count;
     } else if (peer->peeked == PEEK_PAGE && is_open) {
         cursor_move(peer, peer->peeked_next);

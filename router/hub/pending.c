@@ -38,7 +38,7 @@ static struct pending *pending_new(struct peer *peer, enum submission_what what,
     pending->submission.topic = topic->name;
     pending->submission.epoch = (struct mcpx_slice){topic->epoch, TOPIC_EPOCH_LEN};
     pending->submission.from = peer->id;
-    list_init(&pending->in_line);
+    list_init(&pending->in_list);
     return pending;
 }
 
@@ -48,7 +48,7 @@ static void enlist(struct pending *pending, struct link *list)
     struct pendings *pendings = pendings_of(pending);
 
     list_init(&pending->submission.link);
-    list_append(list, &pending->in_line);
+    list_append(list, &pending->in_list);
     pendings->count++;
     if (pending->submission.what == SUBMIT_MESSAGE) {
         pendings->bytes += pending->size;
@@ -63,7 +63,7 @@ static void delist(struct pending *pending)
 {
     struct pendings *pendings = pendings_of(pending);
 
-    list_remove(&pending->in_line);
+    list_remove(&pending->in_list);
     pendings->count--;
     if (pending->submission.what == SUBMIT_MESSAGE) {
         pendings->bytes -= pending->size;
@@ -79,7 +79,7 @@ static void submit(struct pending *pending)
 {
     pending->submission.wall_ms = pending->topic->hub->now.wall_ms;
     pending->mono_ms = pending->topic->hub->now.mono_ms;
-    enlist(pending, &pendings_of(pending)->line);
+    enlist(pending, &pendings_of(pending)->queue);
 }
 
 static size_t message_size(const struct log_message *message, const struct submission *about)
@@ -200,7 +200,7 @@ void pending_leave(struct peer *peer, const char *reason)
 {
     struct pending *pending = peer->own_pending;
 
-    assert(list_is_empty(&pending->in_line));
+    assert(list_is_empty(&pending->in_list));
     pending->submission.what = SUBMIT_LEAVE;
     pending->submission.reason = mcpx_slice_of(reason);
     submit(pending);
@@ -211,15 +211,15 @@ void pending_leave(struct peer *peer, const char *reason)
 bool hub_next_task(struct hub *hub, struct task *task)
 {
     struct pendings *pendings = &hub->pendings;
-    struct pending *pending = LIST_FIRST(&pendings->line, struct pending, in_line);
+    struct pending *pending = LIST_FIRST(&pendings->queue, struct pending, in_list);
     struct submission *submission;
 
     if (topic_load_next_task(hub, task))
         return true;
     if (!pending || !mx_map_reserve(&pendings->tickets))
         return false;
-    list_remove(&pending->in_line);
-    list_append(&pendings->handed, &pending->in_line);
+    list_remove(&pending->in_list);
+    list_append(&pendings->handed, &pending->in_list);
     submission = &pending->submission;
     submission->ticket = ++hub->last_ticket;
     mx_map_put(&pendings->tickets, ticket_hash(submission->ticket), (uintptr_t)pending);
@@ -248,7 +248,7 @@ void pending_retry(struct pending *pending)
 
 void pending_retry_all(struct hub *hub)
 {
-    list_splice(&hub->pendings.line, &hub->pendings.again);
+    list_splice(&hub->pendings.queue, &hub->pendings.again);
     mx_map_fit(&hub->pendings.tickets);
     mx_map_fit(&hub->pendings.ids);
     mx_map_fit(&hub->pendings.presences);
@@ -280,7 +280,7 @@ void pending_done(struct pending *pending)
     struct topic *topic = pending->topic;
     struct peer *peer = pending->peer;
 
-    if (peer->own_pending != pending && list_is_empty(&pending->in_line))
+    if (peer->own_pending != pending && list_is_empty(&pending->in_list))
         free(pending);
     peer->pending--;
     free_if_gone(peer);
@@ -291,10 +291,10 @@ void pendings_fini(struct hub *hub)
 {
     struct pendings *pendings = &hub->pendings;
 
-    list_splice(&pendings->line, &pendings->handed);
-    list_splice(&pendings->line, &pendings->again);
-    LIST_EACH(link, &pendings->line) {
-        struct pending *pending = LIST_ELEMENT(link, struct pending, in_line);
+    list_splice(&pendings->queue, &pendings->handed);
+    list_splice(&pendings->queue, &pendings->again);
+    LIST_EACH(link, &pendings->queue) {
+        struct pending *pending = LIST_ELEMENT(link, struct pending, in_list);
 
         delist(pending);
         pending_done(pending);
@@ -322,7 +322,7 @@ static struct pending *find(const struct topic *topic, bool presence, struct mcp
         struct pending *pending = (struct pending *)(uintptr_t)value;
         const struct submission *of = &pending->submission;
 
-        if (!list_is_empty(&pending->in_line) && pending->topic == topic &&
+        if (!list_is_empty(&pending->in_list) && pending->topic == topic &&
             mcpx_slice_equal(presence ? of->from : of->id, name))
             return pending;
     }

@@ -108,7 +108,7 @@ bool derive_kind(const struct topic *topic, struct mcpx_slice sender,
 /* ---- the checks ---- */
 
 /* The message being routed, and the results of its checks so far. */
-struct submission_check {
+struct message_check {
     struct hub *hub;
     struct peer *peer;
     struct mcpx_slice text;
@@ -125,7 +125,7 @@ static struct mcpx_fault fault_too_big(const struct hub *hub)
     return (struct mcpx_fault){"longer than a message may be", "", hub->config.message_bytes};
 }
 
-static enum mcpx_err check_size(struct submission_check *checked)
+static enum mcpx_err check_size(struct message_check *checked)
 {
     size_t max = checked->hub->config.message_bytes;
 
@@ -135,7 +135,7 @@ static enum mcpx_err check_size(struct submission_check *checked)
     return MCPX_ETOOBIG;
 }
 
-static enum mcpx_err check_text(struct submission_check *checked)
+static enum mcpx_err check_text(struct message_check *checked)
 {
     struct hub *hub = checked->hub;
     enum mcpx_err err = mcpx_envelope_parse(checked->text, hub->config.depth, &hub->envelope,
@@ -147,14 +147,14 @@ static enum mcpx_err check_text(struct submission_check *checked)
     return err;
 }
 
-static enum mcpx_err check_from(struct submission_check *checked)
+static enum mcpx_err check_from(struct message_check *checked)
 {
     struct mcpx_slice from = checked->hub->envelope.from;
 
     return from.text && !mcpx_slice_equal(from, checked->peer->id) ? MCPX_EAUTH : MCPX_OK;
 }
 
-static struct mcpx_question question_of(const struct submission_check *checked)
+static struct mcpx_question question_of(const struct message_check *checked)
 {
     const struct mcpx_envelope *envelope = &checked->hub->envelope;
 
@@ -162,7 +162,7 @@ static struct mcpx_question question_of(const struct submission_check *checked)
                                   checked->now.wall_ms};
 }
 
-static enum mcpx_err refuse_kind(struct submission_check *checked)
+static enum mcpx_err refuse_kind(struct message_check *checked)
 {
     struct mcpx_question question = question_of(checked);
 
@@ -172,13 +172,13 @@ static enum mcpx_err refuse_kind(struct submission_check *checked)
     return MCPX_ECAPABILITY;
 }
 
-static enum mcpx_err check_reserved(struct submission_check *checked)
+static enum mcpx_err check_reserved(struct message_check *checked)
 {
     return mcpx_kind_is_reserved(&checked->hub->envelope.kind) ? refuse_kind(checked)
                                                                : MCPX_OK;
 }
 
-static enum mcpx_err check_rate(struct submission_check *checked)
+static enum mcpx_err check_rate(struct message_check *checked)
 {
     struct rates *rates = &checked->peer->account->rates;
     struct bucket before = rates->messages;
@@ -195,7 +195,7 @@ static enum mcpx_err check_rate(struct submission_check *checked)
     return MCPX_ERATE;
 }
 
-static enum mcpx_err check_id(struct submission_check *checked)
+static enum mcpx_err check_id(struct message_check *checked)
 {
     const struct topic *topic = checked->peer->topic;
     struct mcpx_slice id = checked->hub->envelope.id;
@@ -204,7 +204,7 @@ static enum mcpx_err check_id(struct submission_check *checked)
 }
 
 /* Fails only without memory: the short kind must not pass a narrow denial then. */
-static enum mcpx_err complete_kind(struct submission_check *checked)
+static enum mcpx_err complete_kind(struct message_check *checked)
 {
     struct hub *hub = checked->hub;
 
@@ -234,7 +234,7 @@ static bool time_match(struct hub *hub, struct mcpx_capset *set,
     return allowed;
 }
 
-static enum mcpx_err check_capability(struct submission_check *checked)
+static enum mcpx_err check_capability(struct message_check *checked)
 {
     struct hub *hub = checked->hub;
     struct mcpx_capset *set = checked->peer->grant->capset;
@@ -258,7 +258,7 @@ static void take_until(struct log_message *message, struct mcpx_slice text, size
 }
 
 /* `"from":…,"ts":…,` as far as the sender left them out. */
-static struct mcpx_slice stamps(struct submission_check *checked)
+static struct mcpx_slice stamps(struct message_check *checked)
 {
     const struct mcpx_envelope *envelope = &checked->hub->envelope;
     struct mcpx_text *out = &checked->hub->scratch;
@@ -278,8 +278,7 @@ static struct mcpx_slice stamps(struct submission_check *checked)
 }
 
 /* Submits the message of a hub that needs commits: it is delivered after its commit. */
-static enum mcpx_err submit(struct submission_check *checked,
-                            const struct log_message *message)
+static enum mcpx_err submit(struct message_check *checked, const struct log_message *message)
 {
     struct submission about = {.kind_sent = checked->kind_sent,
                                .correlation_id = checked->hub->envelope.correlation_id};
@@ -298,7 +297,7 @@ static enum mcpx_err submit(struct submission_check *checked,
  * The sender's text with at most two splices: the stamps behind the opening brace, and the kind
  * where it was completed. Protocol: section 1, byte fidelity.
  */
-static enum mcpx_err accept(struct submission_check *checked)
+static enum mcpx_err accept(struct message_check *checked)
 {
     struct hub *hub = checked->hub;
     const struct mcpx_envelope *envelope = &hub->envelope;
@@ -335,18 +334,18 @@ static enum mcpx_err accept(struct submission_check *checked)
 
 /* ---- the order ---- */
 
-static enum mcpx_err (*const checks[])(struct submission_check *) = {
+static enum mcpx_err (*const checks[])(struct message_check *) = {
     check_size, check_text,    check_from,       check_reserved, check_rate,
     check_id,   complete_kind, check_capability, accept,
 };
 
-static void refuse(struct submission_check *checked, enum mcpx_err err)
+static void refuse(struct message_check *checked, enum mcpx_err err)
 {
     checked->error.err = err;
     answer_sender(checked->peer, &checked->error, checked->now);
 }
 
-static void fill_verdict(const struct submission_check *checked, enum mcpx_err err,
+static void fill_verdict(const struct message_check *checked, enum mcpx_err err,
                          struct verdict *verdict)
 {
     *verdict = (struct verdict){.err = err,
@@ -365,7 +364,7 @@ static void fill_verdict(const struct submission_check *checked, enum mcpx_err e
 void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struct mcpx_now now,
                struct verdict *verdict)
 {
-    struct submission_check checked = {.hub = hub, .peer = peer, .text = text, .now = now};
+    struct message_check checked = {.hub = hub, .peer = peer, .text = text, .now = now};
     enum mcpx_err err = MCPX_OK;
 
     *verdict = (struct verdict){.err = MCPX_ECLOSED};
@@ -390,7 +389,7 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
 
 void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now)
 {
-    struct submission_check checked = {.hub = hub, .peer = peer, .now = now};
+    struct message_check checked = {.hub = hub, .peer = peer, .now = now};
 
     if (peer->state == PEER_JOINING)
         hub_disconnect(hub, peer, err, now); /* a joining peer cannot get answers yet */
@@ -408,7 +407,7 @@ void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 
 void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_now now)
 {
-    struct submission_check checked = {.hub = hub, .peer = peer, .now = now};
+    struct message_check checked = {.hub = hub, .peer = peer, .now = now};
 
     hub->now = now;
     for (; frames > 0 && peer->state == PEER_OPEN; frames--) {

@@ -76,7 +76,7 @@ void topic_loads_fini(struct hub *hub)
 {
     struct topic_loads *loads = &hub->loads;
 
-    for (int state = 0; state < OPENING_STATES; state++)
+    for (int state = 0; state < TOPIC_LOAD_STATES; state++)
         forget_until(hub, (enum topic_load_state)state, INT64_MAX);
     LIST_EACH(link, &loads->closed)
         free(LIST_ELEMENT(link, struct topic, in_hub));
@@ -272,7 +272,7 @@ void topic_load_close(struct topic *topic)
 
 /* ---- answers ---- */
 
-void opening_answer(struct hub *hub, uint64_t ticket, bool loaded)
+void topic_load_answered(struct hub *hub, uint64_t ticket, bool loaded)
 {
     struct topic_load *load = find_ticket(hub, ticket);
 
@@ -283,7 +283,7 @@ void opening_answer(struct hub *hub, uint64_t ticket, bool loaded)
     } else if (!loaded || !topic_enter(load->topic)) {
         end(hub, load, TOPIC_LOAD_FAILED);
     } else {
-        topic_loaded(load->topic);
+        topic_finish_loading(load->topic);
         load->topic = NULL;
         forget(hub, load);
         hub->waits++;
@@ -359,7 +359,7 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
     message.sender = log_sender(&load->topic->log, parsed->from);
     message.to = parsed->to;
     message.to_count = parsed->to_count;
-    return topic_load(load->topic, &message);
+    return topic_append_stored(load->topic, &message);
 }
 
 /* ---- time ---- */

@@ -126,7 +126,7 @@ void sim_take_tasks(struct sim *sim, size_t count)
  * may end with that. `comes` is false when it is not stored, or stored for nothing: the topic is
  * lost.
  */
-struct change_result {
+struct outcome {
     struct sim_topic *topic;
     bool comes;
     struct sim_entry entry;
@@ -160,10 +160,10 @@ static struct sim_entry take(struct sim *sim, struct sim_topic *topic, struct mc
     return entry;
 }
 
-static struct change_result foresee(struct sim *sim, const struct fake_held *held)
+static struct outcome foresee(struct sim *sim, const struct fake_held *held)
 {
     const struct submission *given = held->submission;
-    struct change_result out = {.topic = topic_of(sim, held->topic)};
+    struct outcome out = {.topic = topic_of(sim, held->topic)};
     int who = who_of(given->from);
 
     out.comes = held->fate == FATE_STORED && !out.topic->lost;
@@ -196,7 +196,7 @@ static void lose(struct sim *sim, struct sim_topic *topic)
     sim->tally->lost++;
 }
 
-static void settle_message(struct sim *sim, const struct change_result *out, enum fate fate)
+static void settle_message(struct sim *sim, const struct outcome *out, enum fate fate)
 {
     struct sim_note note = {
         .type = NOTE_ERROR, .err = MCPX_EUNAVAILABLE, .is_unknown = fate == FATE_UNKNOWN};
@@ -221,7 +221,7 @@ static void settle_message(struct sim *sim, const struct change_result *out, enu
 }
 
 /* Whoever has the id of a joiner is replaced, also by one that is gone again already. */
-static void settle_join(struct sim *sim, const struct change_result *out)
+static void settle_join(struct sim *sim, const struct outcome *out)
 {
     struct sim_peer *peer = out->joiner;
     bool is_gone = !peer || peer->condemned;
@@ -249,7 +249,7 @@ static void settle_join(struct sim *sim, const struct change_result *out)
 static void answer(struct sim *sim, const struct fake_held *held, bool is_turn)
 {
     static const char *const fates[] = {"stored", "refused", "unknown"};
-    struct change_result out = foresee(sim, held);
+    struct outcome out = foresee(sim, held);
     struct fake_answer answer;
 
     sim->faults = sim->commit_faults && out.comes && held->submission->what == SUBMIT_MESSAGE;

@@ -202,13 +202,13 @@ void log_order_times(struct log *log)
 }
 
 /* The index's value for an id, 0 when there is none; a used id matches by its hash alone. */
-static uint64_t value_of(const struct log *log, struct mcpx_slice id, bool spent_too)
+static uint64_t value_of(const struct log *log, struct mcpx_slice id, bool used_too)
 {
     uint64_t hash = mx_map_hash(log->key, id), value;
     size_t at = 0;
 
     while ((value = mx_map_next(&log->ids, hash, &at)))
-        if (value == USED_VALUE ? spent_too
+        if (value == USED_VALUE ? used_too
                                 : mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
             return value;
     return 0;

@@ -118,7 +118,7 @@ struct topic;
  * LOG_BUDGET_WAITING   that subscriber waits to be written to: checked after the next round
  * LOG_BUDGET_NOWHERE   it has nothing to give back: checked again when it changes
  */
-enum log_budget_line {
+enum log_budget_list {
     LOG_BUDGET_HISTORY,
     LOG_BUDGET_HELD,
     LOG_BUDGET_WAITING,
@@ -126,7 +126,7 @@ enum log_budget_line {
 };
 
 /** Lists of topics with memory to give back, in the order of use. */
-enum { LOG_BUDGET_LINES = LOG_BUDGET_HELD + 1 };
+enum { LOG_BUDGET_LISTS = LOG_BUDGET_HELD + 1 };
 
 /**
  * One participant's usage. It exists while it counts anything. A loaded topic has no known maker,
@@ -135,7 +135,7 @@ enum { LOG_BUDGET_LINES = LOG_BUDGET_HELD + 1 };
 struct usage {
     struct mcpx_slice identity;
     size_t topics;                       /* existing topics that it made */
-    struct link lines[LOG_BUDGET_LINES]; /* those of them with memory to give back */
+    struct link lists[LOG_BUDGET_LISTS]; /* those of them with memory to give back */
     size_t connections;                  /* its peers, disconnected ones included */
     struct link peers;                   /* the same as a list, oldest first */
     size_t loads;                        /* topics being opened at its request */
@@ -171,7 +171,7 @@ struct log_budget {
 struct log_budget_part {
     struct link link;
     size_t memory;
-    enum log_budget_line line;
+    enum log_budget_list list;
 };
 
 /**
@@ -183,11 +183,11 @@ void log_budget_count(struct topic *topic);
 /** Removes a topic that is about to be freed. Its maker must still exist. */
 void log_budget_forget(struct topic *topic);
 
-/** The next topic to give memory back, or NULL; `part.line` is its list. */
+/** The next topic to give memory back, or NULL; `part.list` is its list. */
 struct topic *log_budget_first(const struct hub *hub);
 
 /** Moves a topic to another list. */
-void log_budget_enter(struct topic *topic, enum log_budget_line line);
+void log_budget_enter(struct topic *topic, enum log_budget_list list);
 
 /** A round is over: checks the waiting topics again, because their readers may have read on. */
 void log_budget_retry_waiting(struct hub *hub);

@@ -14,7 +14,7 @@
 
 /** Pending submissions (hub_parts.h). */
 struct pendings {
-    struct link line;      /* not handed out, in order of acceptance */
+    struct link queue;     /* not handed out, in order of acceptance */
     struct link handed;    /* handed out */
     struct link again;     /* rejected, to be submitted again */
     struct mx_map tickets; /* handed out, by ticket */
@@ -40,12 +40,12 @@ enum topic_load_state {
     TOPIC_LOAD_LATE,
     TOPIC_LOAD_FAILED,
     TOPIC_LOAD_ABSENT,
-    OPENING_STATES
+    TOPIC_LOAD_STATES
 };
 
 /** Topics that are not open (hub_parts.h). */
 struct topic_loads {
-    struct link in[OPENING_STATES]; /* by state, each in order of `until_ms` */
+    struct link in[TOPIC_LOAD_STATES]; /* by state, each in order of `until_ms` */
     struct mx_map names;
     struct mx_map tickets;
     size_t active;      /* waiting, loading or late: they will be topics */
@@ -252,7 +252,7 @@ struct peer {
     size_t peeked_len;
     uint64_t peeked_next;
     size_t peeked_count;
-    struct batch *peeked_sheet;
+    struct batch *peeked_batch;
     struct link in_ready; /* link among the peers to be offered out of turn */
     struct grant *grant;
     struct link in_hub;   /* link among all peers, disconnected ones included */

@@ -35,8 +35,8 @@ static struct usage *make(struct hub *hub, struct mcpx_slice sort, struct mcpx_s
         return NULL;
     }
     *usage = (struct usage){.identity = {(const char *)(usage + 1), len}};
-    for (size_t i = 0; i < LOG_BUDGET_LINES; i++)
-        list_init(&usage->lines[i]);
+    for (size_t i = 0; i < LOG_BUDGET_LISTS; i++)
+        list_init(&usage->lists[i]);
     list_init(&usage->peers);
     memcpy(usage + 1, sort.text, sort.len);
     memcpy((char *)(usage + 1) + sort.len, name.text, name.len);
@@ -69,16 +69,16 @@ void usage_close(struct hub *hub, struct usage *usage)
 /* ---- lists ---- */
 
 /* Sets a topic's memory and list. Without memory to count it at its maker: LOG_BUDGET_NOWHERE. */
-static void place(struct topic *topic, size_t memory, enum log_budget_line line)
+static void place(struct topic *topic, size_t memory, enum log_budget_list list)
 {
     struct log_budget *log_budget = &topic->hub->log_budget;
     struct log_budget_part *part = &topic->part;
     struct mcpx_slice maker = topic->maker->identity;
-    size_t before = part->line <= LOG_BUDGET_HELD ? part->memory : 0;
-    size_t offered = line <= LOG_BUDGET_HELD ? memory : 0;
+    size_t before = part->list <= LOG_BUDGET_HELD ? part->memory : 0;
+    size_t offered = list <= LOG_BUDGET_HELD ? memory : 0;
 
     if (offered > before && !mx_holders_add(&log_budget->makers, maker, offered - before)) {
-        line = LOG_BUDGET_NOWHERE;
+        list = LOG_BUDGET_NOWHERE;
         offered = 0;
     }
     if (offered < before)
@@ -86,24 +86,24 @@ static void place(struct topic *topic, size_t memory, enum log_budget_line line)
     log_budget->used += memory - part->memory;
     topic->hub->stats.log_bytes = log_budget->used;
     part->memory = memory;
-    part->line = line;
+    part->list = list;
     list_remove(&part->link);
-    if (line <= LOG_BUDGET_HELD)
-        list_append(&topic->maker->lines[line], &part->link);
-    else if (line == LOG_BUDGET_WAITING)
+    if (list <= LOG_BUDGET_HELD)
+        list_append(&topic->maker->lists[list], &part->link);
+    else if (list == LOG_BUDGET_WAITING)
         list_append(&log_budget->waiting, &part->link);
 }
 
-void log_budget_enter(struct topic *topic, enum log_budget_line line)
+void log_budget_enter(struct topic *topic, enum log_budget_list list)
 {
-    place(topic, topic->part.memory, line);
+    place(topic, topic->part.memory, list);
 }
 
 void log_budget_count(struct topic *topic)
 {
     size_t memory = topic_memory(topic);
 
-    if (memory != topic->part.memory || topic->part.line != LOG_BUDGET_HISTORY)
+    if (memory != topic->part.memory || topic->part.list != LOG_BUDGET_HISTORY)
         place(topic, memory,
               topic->hub->log_budget.max ? LOG_BUDGET_HISTORY : LOG_BUDGET_NOWHERE);
 }
@@ -120,11 +120,11 @@ size_t log_budget_share(const struct hub *hub)
 
 /* ---- giving back ---- */
 
-static struct topic *largest_of(const struct link *line)
+static struct topic *largest_of(const struct link *list)
 {
     struct topic *largest = NULL;
 
-    for (struct link *link = line->next; link != line; link = link->next) {
+    for (struct link *link = list->next; link != list; link = link->next) {
         struct topic *topic = LIST_ELEMENT(link, struct topic, part.link);
 
         if (!largest || topic->part.memory > largest->part.memory)
@@ -140,8 +140,8 @@ struct topic *log_budget_first(const struct hub *hub)
         makers->count ? usage_find(hub, mx_holders_largest(makers)) : NULL;
     struct topic *first = NULL;
 
-    for (size_t i = 0; maker && !first && i < LOG_BUDGET_LINES; i++)
-        first = largest_of(&maker->lines[i]);
+    for (size_t i = 0; maker && !first && i < LOG_BUDGET_LISTS; i++)
+        first = largest_of(&maker->lists[i]);
     return first;
 }
 

@@ -52,7 +52,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct usage *m
     *topic = (struct topic){.hub = hub,
                             .maker = maker,
                             .empty_ms = hub->now.mono_ms,
-                            .part.line = LOG_BUDGET_NOWHERE};
+                            .part.list = LOG_BUDGET_NOWHERE};
     topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
     memcpy(topic + 1, name.text, name.len);
     hub->chance.fill(hub->chance.context, random, sizeof random);
@@ -345,7 +345,7 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message, boo
     return err;
 }
 
-enum mcpx_err topic_load(struct topic *topic, const struct log_message *message)
+enum mcpx_err topic_append_stored(struct topic *topic, const struct log_message *message)
 {
     enum mcpx_err err;
 
@@ -356,7 +356,7 @@ enum mcpx_err topic_load(struct topic *topic, const struct log_message *message)
     return err;
 }
 
-void topic_loaded(struct topic *topic)
+void topic_finish_loading(struct topic *topic)
 {
     uint64_t head = topic->log.head;
 

@@ -59,10 +59,10 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message, boo
 bool topic_make_room(struct topic *topic, const struct log_message *message, size_t others);
 
 /** Appends a stored message to a topic that is being loaded. MCPX_OK or MCPX_ENOMEM. */
-enum mcpx_err topic_load(struct topic *topic, const struct log_message *message);
+enum mcpx_err topic_append_stored(struct topic *topic, const struct log_message *message);
 
 /** The load is complete: later messages are new. */
-void topic_loaded(struct topic *topic);
+void topic_finish_loading(struct topic *topic);
 
 /**
  * Adds the presence of a peer to the presence of its topic, to be published with the next message

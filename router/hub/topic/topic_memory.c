@@ -152,7 +152,7 @@ static bool shorten(struct topic *topic)
 /* A topic gives back memory, or moves to the list for its reason to give none. */
 static void take_from(struct topic *topic)
 {
-    if (topic->part.line == LOG_BUDGET_HELD)
+    if (topic->part.list == LOG_BUDGET_HELD)
         log_budget_enter(topic, drop_slow(topic) ? LOG_BUDGET_HISTORY : LOG_BUDGET_WAITING);
     else if (!shorten(topic))
         log_budget_enter(topic, topic->peer_count > 0 ? LOG_BUDGET_HELD : LOG_BUDGET_NOWHERE);
