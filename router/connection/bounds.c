@@ -105,7 +105,7 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
                 out);
     write_bound("bytes that were read and wait for their turn", DEFERRED_MAX, "", UINT64_MAX,
                 out);
-    if (hub->gated)
+    if (hub->needs_commit)
         write_bound("bytes of messages that wait to be stored or audited", hub->pending_bytes,
                     "participant", hub->pending_bytes / PENDING_OWNERS, out);
     write_bound("topics", hub->topics_max, "participant", hub->topics_each, out);
@@ -179,8 +179,8 @@ void bounds_write_needs(const struct config *config, const struct machine_limits
     const struct part parts[] = {
         {"the program and its configuration", machine->taken},
         {"logs", hub->log_bytes},
-        {"messages on their way",
-         2 * bounds_buffers(config) + DEFERRED_MAX + (hub->gated ? hub->pending_bytes : 0)},
+        {"messages on their way", 2 * bounds_buffers(config) + DEFERRED_MAX +
+                                      (hub->needs_commit ? hub->pending_bytes : 0)},
         {"connections", connections * CONNECTION_BYTES},
         {"TLS", config->tls.wanted ? connections * TLS_BYTES : 0},
         {"grants of signed tokens", is_signed ? connections * GRANTS_BYTES : 0},

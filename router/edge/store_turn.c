@@ -114,7 +114,7 @@ enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
     struct store_config store = store_config_of(config);
     enum mcpx_err err;
 
-    if (!config->hub.gated)
+    if (!config->hub.needs_commit)
         return MCPX_OK;
     if (uv_async_init(&edge->loop, &edge->wake_store, on_wake)) {
         mcpx_text_puts(errors, "cannot make a handle to be woken with\n");

@@ -333,14 +333,14 @@ static enum mcpx_err join(struct peer *peer, const struct admission *admission,
     const char *reason = old ? "takeover" : NULL;
     enum mcpx_err err = MCPX_OK;
 
-    if (!hub->config.gated)
+    if (!hub->config.needs_commit)
         err = begin_join(peer, admission, reason);
     else if (!pending_join(peer, admission, reason))
         err = MCPX_ENOMEM;
     if (err)
         return err;
     count_in(peer, usage, hub->now);
-    if (hub->config.gated) {
+    if (hub->config.needs_commit) {
         peer->state = PEER_JOINING;
         peer->topic->joining += old == NULL;
         return MCPX_OK;

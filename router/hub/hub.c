@@ -40,7 +40,7 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
         return NULL;
     init_lists(hub);
     hub->config = *config;
-    hub->config.gated |= config->stored;
+    hub->config.needs_commit |= config->stored;
     hub->chance = chance;
     chance.fill(chance.context, &hub->key, sizeof hub->key);
     hub->unchecked = &hub->peers;
@@ -55,7 +55,7 @@ void hub_configure(struct hub *hub, const struct hub_config *config, struct mcpx
 {
     hub->now = now;
     hub->config = *config;
-    hub->config.gated |= config->stored;
+    hub->config.needs_commit |= config->stored;
     LIST_EACH(link, &hub->topics)
         topic_set_rates(LIST_ELEMENT(link, struct topic, in_hub), now);
 }

@@ -12,7 +12,7 @@ static void tell_leave(struct peer *peer, struct pending *successor, const char 
     if (successor) {
         successor->orphaned = true;
         successor->reason = reason;
-    } else if (peer->hub->config.gated) {
+    } else if (peer->hub->config.needs_commit) {
         pending_leave(peer, reason);
     } else {
         /* Without memory the others see it in the next welcome. */
@@ -154,7 +154,7 @@ static enum mcpx_err tell_update(struct peer *peer)
 {
     if (peer->state != PEER_OPEN)
         return MCPX_OK;
-    if (peer->hub->config.gated)
+    if (peer->hub->config.needs_commit)
         return pending_update(peer) ? MCPX_OK : MCPX_ENOMEM;
     return topic_tell_presence(peer, "update", NULL, NULL);
 }

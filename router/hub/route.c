@@ -328,8 +328,8 @@ static enum mcpx_err accept(struct message_check *checked)
         done += envelope->kind_raw_len;
     }
     take_until(&message, text, &done, text.len);
-    return hub->config.gated ? submit(checked, &message)
-                             : topic_append(checked->peer->topic, &message, false);
+    return hub->config.needs_commit ? submit(checked, &message)
+                                    : topic_append(checked->peer->topic, &message, false);
 }
 
 /* ---- the order ---- */
@@ -379,7 +379,7 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
         err = checks[i](&checked);
     if (err) {
         refuse(&checked, err);
-    } else if (!hub->config.gated) {
+    } else if (!hub->config.needs_commit) {
         hub->stats.accepted++;
         topic_tell_position(peer->topic);
     }

@@ -310,7 +310,7 @@ static json_t *answer_to(const char *error)
     config.messages_per_minute = 200;
     config.history_bytes = config.backlog_bytes = 1000000;
     config.log_bytes = 4000000;
-    config.gated = !strcmp(error, "unavailable") || !strcmp(error, "share_used");
+    config.needs_commit = !strcmp(error, "unavailable") || !strcmp(error, "share_used");
     w = world_with(&config);
     world_joins(w, "alice", "chat mcp/proposal:*");
     for (size_t i = 0; i < sizeof provocations / sizeof *provocations; i++) {

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 /* One run if the environment names its seed, else many: true when there were enough of them. */
-static bool simulate(const char *prefix, bool is_gated, uint64_t seeds, size_t steps,
+static bool simulate(const char *prefix, bool needs_commit, uint64_t seeds, size_t steps,
                      struct sim_tally *tally)
 {
     char seed_name[32], seeds_name[32], steps_name[32], name[100];
@@ -30,7 +30,7 @@ static bool simulate(const char *prefix, bool is_gated, uint64_t seeds, size_t s
 
         snprintf(name, sizeof name, "%s=%" PRIu64 " %s=%zu", seed_name, each, steps_name,
                  length);
-        sim_run(dice_of_seed(each), name, is_gated, length, tally);
+        sim_run(dice_of_seed(each), name, needs_commit, length, tally);
     }
     return count >= seeds / 3 && length >= steps / 2;
 }

@@ -40,7 +40,7 @@ static void start(void)
     struct hub_config hub = hub_settings;
     mx_scoped_text errors = {0};
 
-    hub.gated = true;
+    hub.needs_commit = true;
     hub.stored = config.file != NULL;
     hub.audited = config.audit != NULL;
     hub.pending_bytes = 64 << 20;

@@ -44,7 +44,7 @@ static void draw_gate(struct sim *sim)
 {
     struct hub_config *config = &sim->config;
 
-    config->gated = true;
+    config->needs_commit = true;
     config->stored = !dice_hits(&sim->dice, 4);
     config->audited = dice_hits(&sim->dice, 2);
     config->pending_bytes = DICE_ONE_OF(&sim->dice, 1000000, 1000000, 5000, 20000);
@@ -189,7 +189,7 @@ static void tick(struct sim *sim)
     sim_fault_end(sim);
     sim_require(sim, next > sim->now.mono_ms && next <= sim->next_tick_ms, "next tick at %d",
                 (int)next);
-    for (size_t i = 0; i < SIM_TOPICS && is_due && !sim->config.gated; i++) {
+    for (size_t i = 0; i < SIM_TOPICS && is_due && !sim->config.needs_commit; i++) {
         struct sim_topic *topic = &sim->topics[i];
 
         if (!topic->exists)
@@ -261,8 +261,8 @@ static void step(struct sim *sim)
 {
     sim->step++;
     sim->fault_fired = false;
-    if (sim->config.gated && dice_below(&sim->dice, 5) < 2)
-        sim_gate_step(sim);
+    if (sim->config.needs_commit && dice_below(&sim->dice, 5) < 2)
+        sim_commit_step(sim);
     else
         act(sim);
     sim_retry(sim);
@@ -294,8 +294,8 @@ static void finish(struct sim *sim)
         sim_unstall(sim, &sim->peers[i]);
     sim_pull_all(sim);
     sim_check(sim);
-    if (sim->config.gated)
-        sim_gate_finish(sim);
+    if (sim->config.needs_commit)
+        sim_commit_finish(sim);
     else if (dice_hits(&sim->dice, 4))
         drain(sim);
     for (size_t i = 0; i < SIM_PEERS; i++)
@@ -309,7 +309,7 @@ static void finish(struct sim *sim)
                 "something remains");
 }
 
-void sim_run(struct dice dice, const char *name, bool is_gated, size_t steps,
+void sim_run(struct dice dice, const char *name, bool needs_commit, size_t steps,
              struct sim_tally *tally)
 {
     struct sim *sim = calloc(1, sizeof *sim);
@@ -322,7 +322,7 @@ void sim_run(struct dice dice, const char *name, bool is_gated, size_t steps,
     sim->tally = tally;
     sim->now = (struct mcpx_now){1000000, 1780000000000};
     draw_config(sim);
-    if (is_gated)
+    if (needs_commit)
         draw_gate(sim);
     for (size_t i = 0; i < SIM_TOPICS; i++) {
         snprintf(sim->topics[i].name, sizeof sim->topics[i].name, "t%zu", i);

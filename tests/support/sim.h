@@ -23,12 +23,12 @@ struct sim_tally {
  * goes, and every topic vanishes. With a store, the store works again first, and the hub is made
  * anew once more.
  *
- * dice      decides settings and steps
- * name      how to replay it ("MCPX_SIM_SEED=17"), printed with a failure; borrowed
- * is_gated  with a store, or an audit, that has to have a message before anybody reads it
- * tally     added to
+ * dice          decides settings and steps
+ * name          how to replay it ("MCPX_SIM_SEED=17"), printed with a failure; borrowed
+ * needs_commit  a store or an audit has to have a message before anybody reads it
+ * tally         added to
  */
-void sim_run(struct dice dice, const char *name, bool is_gated, size_t steps,
+void sim_run(struct dice dice, const char *name, bool needs_commit, size_t steps,
              struct sim_tally *tally);
 
 #endif

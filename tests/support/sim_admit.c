@@ -52,7 +52,7 @@ static struct grant *draw_grant(struct sim *sim, struct sim_peer *peer)
     struct grant *grant;
     int identity = sim_identity(peer->who);
 
-    if (sim->config.gated && pool[which].expires)
+    if (sim->config.needs_commit && pool[which].expires)
         which = 0;
     peer->grant = &pool[which];
     peer->grant_expires_ms =
@@ -302,15 +302,15 @@ void sim_join(struct sim *sim)
         return;
     *peer = (struct sim_peer){.who = (int)dice_below(&sim->dice, SIM_WHO)};
     /* With a store there are crashes, so it rather goes where it has been. */
-    for (int i = 0; sim->config.gated && i < 2 && !*topic->places[peer->who].epoch; i++)
+    for (int i = 0; sim->config.needs_commit && i < 2 && !*topic->places[peer->who].epoch; i++)
         topic = &sim->topics[dice_below(&sim->dice, SIM_TOPICS)];
     peer->topic = topic;
-    if (!sim->config.gated && dice_hits(&sim->dice, 6))
+    if (!sim->config.needs_commit && dice_hits(&sim->dice, 6))
         peer->token_expires_ms = sim->now.wall_ms + 1 + (int64_t)dice_below(&sim->dice, 30000);
     grant = draw_grant(sim, peer);
     peer->is_honest = draw_admission(sim, peer, &peer->admission);
     note_asked(sim, peer);
-    if (sim->config.gated) {
+    if (sim->config.needs_commit) {
         sim_ask(sim, peer, grant);
         return;
     }
@@ -353,7 +353,7 @@ void sim_regrant(struct sim *sim)
         peer->grant = before.grant;
         peer->grant_expires_ms = before.grant_expires_ms;
         peer->expiry_told = before.expiry_told;
-    } else if (sim->config.gated && !peer->joining) {
+    } else if (sim->config.needs_commit && !peer->joining) {
         sim_note_update(sim, peer);
     }
     sim_sync(sim);

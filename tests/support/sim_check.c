@@ -60,7 +60,7 @@ static void print_config(const struct hub_config *config)
             config->history_count, config->history_bytes, config->history_age_ms,
             config->backlog_bytes, config->message_bytes, config->messages_per_minute,
             config->bytes_per_minute);
-    if (config->gated)
+    if (config->needs_commit)
         fprintf(stderr, "%s; pending %zu; linger %" PRId64 " ms; topics %zu\n",
                 config->stored ? "stored" : "audited", config->pending_bytes,
                 config->linger_ms, config->topics_max);

@@ -205,7 +205,7 @@ static void follow_roster(struct sim *sim, struct sim_topic *topic, const json_t
 
         sim_require(sim, strcmp(event, "update") == 0 && was_there && peer, "presence %s",
                     event);
-        if (!sim->config.gated) /* else it was told at once */
+        if (!sim->config.needs_commit) /* else it was told at once */
             sim_note_update(sim, peer);
     }
 }
@@ -321,7 +321,7 @@ static void absorb(struct sim *sim, struct sim_topic *topic)
     const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
     const struct log *log;
 
-    if (sim->config.gated && topic->exists && !real) /* it was idle, or lost */
+    if (sim->config.needs_commit && topic->exists && !real) /* it was idle, or lost */
         sim_topic_clear(topic);
     sim_require(sim, topic->exists == (real != NULL), "%s exists: %d", topic->name,
                 real != NULL);
@@ -476,7 +476,7 @@ void sim_sync(struct sim *sim)
         struct sim_topic *topic = &sim->topics[i];
 
         topic->vague |= topic->exists && sim->fault_fired;
-        if (topic->exists && !sim->config.gated) /* else comings and goings may be pending */
+        if (topic->exists && !sim->config.needs_commit) /* else a leave may be pending */
             sim_check_roster(sim, topic);
         if (topic->exists)
             sim_check_stand(sim, topic);

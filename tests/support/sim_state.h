@@ -354,7 +354,7 @@ void sim_pass(struct sim *sim, size_t ms);
 void sim_depart(struct sim *sim, struct sim_peer *peer);
 void sim_unstall(struct sim *sim, struct sim_peer *peer);
 
-/* ---- sim_gate.c: who comes in has to wait for the store, and crashes ---- */
+/* ---- sim_commit.c: who comes in has to wait for the store, and crashes ---- */
 
 /** Somebody wants to come in, with this grant, which is taken. */
 void sim_ask(struct sim *sim, struct sim_peer *peer, struct grant *grant);
@@ -363,10 +363,10 @@ void sim_ask(struct sim *sim, struct sim_peer *peer, struct grant *grant);
 void sim_retry(struct sim *sim);
 
 /** Something happens to the store, or to the hub. */
-void sim_gate_step(struct sim *sim);
+void sim_commit_step(struct sim *sim);
 
 /** The store works, everybody is served and comes again after a crash; then they go. */
-void sim_gate_finish(struct sim *sim);
+void sim_commit_finish(struct sim *sim);
 
 /* ---- sim_store.c: what the hub submits, and what it is answered ---- */
 

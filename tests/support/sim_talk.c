@@ -222,12 +222,13 @@ static void judge(struct sim *sim, struct sim_peer *peer, struct draft *draft)
     sim->expected.derived = sim->fault_fired            ? sim->hub->stats.derived
                             : verdict.err == MCPX_ERATE ? sim->expected.derived
                                                         : derived;
-    sim_require(sim,
-                verdict.err == expected || (verdict.err == MCPX_ERATE && !early) ||
-                    (verdict.err == MCPX_EUNAVAILABLE && !expected && sim->config.gated) ||
-                    (verdict.err == MCPX_ENOMEM && sim->fault_fired),
-                "expected: %s", mcpx_strerror(expected));
-    if (!expected && sim->config.gated)
+    sim_require(
+        sim,
+        verdict.err == expected || (verdict.err == MCPX_ERATE && !early) ||
+            (verdict.err == MCPX_EUNAVAILABLE && !expected && sim->config.needs_commit) ||
+            (verdict.err == MCPX_ENOMEM && sim->fault_fired),
+        "expected: %s", mcpx_strerror(expected));
+    if (!expected && sim->config.needs_commit)
         sim_check_limit(sim, peer, verdict.err);
     if (!early && verdict.err != MCPX_ENOMEM)
         check_rate(sim, peer, draft->said.len, verdict.err == MCPX_ERATE);
@@ -236,10 +237,9 @@ static void judge(struct sim *sim, struct sim_peer *peer, struct draft *draft)
     if (!verdict.err) {
         sim->tally->accepted++;
         sim->tally->derived += *draft->completed != '\0';
-        if (sim->config.gated)
+        sim->expected.accepted += !sim->config.needs_commit;
+        if (sim->config.needs_commit)
             sim_hold(sim, peer);
-        else
-            sim->expected.accepted++;
         return;
     }
     free(sim->pending);
@@ -253,7 +253,7 @@ void sim_talk(struct sim *sim)
     struct draft draft = {.call_error = SOUND};
     struct verdict verdict;
 
-    if (sim->config.gated && !sim_is_in(peer))
+    if (sim->config.needs_commit && !sim_is_in(peer))
         peer = sim_pick(sim);
     if (!peer->peer)
         return;

@@ -16,7 +16,7 @@ struct vault *vault_new(struct hub_config config)
     cr_assert_not_null(vault);
     vault_end();
     latest = vault;
-    config.gated = true;
+    config.needs_commit = true;
     vault->world = world_with(&config);
     return vault;
 }

@@ -26,7 +26,7 @@ struct vault {
     struct mcpx_text taken;
 };
 
-/** Makes a gated world and its vault. `config` is changed to be gated. */
+/** Makes a world whose hub needs commits, and its vault. `config` is changed to need them. */
 struct vault *vault_new(struct hub_config config);
 
 /** Frees the last one that was made, whatever is pending: a suite's `.fini`. */

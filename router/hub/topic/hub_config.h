@@ -54,7 +54,7 @@ struct hub_config {
     int64_t ping_ms;              /* silence after which a peer is pinged; 0 = never */
     bool derive_kinds;            /* protocol section 4 */
     /* store and audit */
-    bool gated;           /* accepted envelopes are delivered after their commit */
+    bool needs_commit;    /* accepted envelopes are delivered after their commit */
     bool stored;          /* topics are opened before use; needs commits then, too */
     bool audited;         /* submissions say which grant allowed them */
     size_t pending_bytes; /* bytes of pending messages */

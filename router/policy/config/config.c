@@ -152,7 +152,7 @@ static void load_store(struct loading *loading)
     report_rules(loading, rows, sizeof rows / sizeof *rows);
     config->hub.stored = stored;
     config->hub.audited = audited;
-    config->hub.gated = stored || audited;
+    config->hub.needs_commit = stored || audited;
 }
 
 /*

@@ -124,7 +124,7 @@ Test(machine, every_bound_is_told)
         strstr(text.text, "bound: connection attempts per second: 70, of one address: 7\n"));
     cr_expect_null(strstr(text.text, "stored"), "nothing waits where nothing is stored");
     mcpx_text_reset(&text);
-    config.hub.gated = true;
+    config.hub.needs_commit = true;
     config.hub.pending_bytes = 1000000;
     bounds_write(&config, &text);
     cr_expect(strstr(text.text, "bound: bytes of messages that wait to be stored or audited: "
@@ -172,7 +172,7 @@ Test(machine, each_part_that_takes_memory_is_told)
 
     config.hub.connections_max = 100;
     config.hub.history_bytes = 1 << 20;
-    config.hub.stored = config.hub.audited = config.hub.gated = true;
+    config.hub.stored = config.hub.audited = config.hub.needs_commit = true;
     config.hub.pending_bytes = 1 << 20;
     bounds_write_needs(&config, &(struct machine_limits){0, 0, 1}, &text);
     cr_expect(strstr(text.text, "193 MiB for messages on their way, "), "%s", text.text);

@@ -42,7 +42,7 @@ Test(config, has_defaults_that_need_no_file)
     cr_expect_eq(config->log_format, LOG_TEXT);
     cr_expect_eq(config->store.kind, STORE_KIND_MEMORY);
     cr_expect_str_eq(config->audit.folder, "");
-    cr_expect_not(config->hub.gated || config->hub.stored || config->hub.audited);
+    cr_expect_not(config->hub.needs_commit || config->hub.stored || config->hub.audited);
     cr_expect_not_null(strstr(settled_warnings(&s), "nobody can come in"));
     settled_fini(&s);
 }
@@ -174,7 +174,7 @@ Test(config, reads_every_stored_setting)
     cr_expect(config->audit.payloads);
     cr_expect_eq(config->audit.rotate_bytes, 0);
     cr_expect_eq(config->audit.rotate_ms, 60000);
-    cr_expect(config->hub.gated && config->hub.stored && config->hub.audited);
+    cr_expect(config->hub.needs_commit && config->hub.stored && config->hub.audited);
     cr_expect_eq(config->log_level, LOG_DEBUG);
     cr_expect_eq(config->log_format, LOG_JSON);
     expect_no_default(config, &other.config);

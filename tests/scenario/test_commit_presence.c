@@ -18,7 +18,7 @@ static void with_alice(void)
     world_skip(v->world);
 }
 
-TestSuite(gate_presence, .init = with_alice, .fini = vault_end);
+TestSuite(commit_presence, .init = with_alice, .fini = vault_end);
 
 static enum mcpx_err chat(const char *name, const char *text)
 {
@@ -30,7 +30,7 @@ static enum mcpx_err arrives(const char *name)
     return world_arrives(v->world, name, &(struct arrival){.grants = "*", .history = -1});
 }
 
-Test(gate_presence, a_joiner_comes_in_when_its_join_is_committed)
+Test(commit_presence, a_joiner_comes_in_when_its_join_is_committed)
 {
     chat("alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
     world_joins(v->world, "bob", "*");
@@ -53,7 +53,7 @@ Test(gate_presence, a_joiner_comes_in_when_its_join_is_committed)
 }
 
 /* Who resumes goes on where it was, though others talked while its join was stored. */
-Test(gate_presence, a_joiner_that_comes_back_misses_and_repeats_nothing)
+Test(commit_presence, a_joiner_that_comes_back_misses_and_repeats_nothing)
 {
     struct reader_place place;
 
@@ -81,7 +81,7 @@ Test(gate_presence, a_joiner_that_comes_back_misses_and_repeats_nothing)
                            "bob < chat m3 from alice\n");
 }
 
-Test(gate_presence, a_join_that_is_not_stored_is_known_to_nobody)
+Test(commit_presence, a_join_that_is_not_stored_is_known_to_nobody)
 {
     world_joins(v->world, "bob", "*");
     vault_refuses(v, "join bob");
@@ -119,7 +119,7 @@ static void expires(void)
     world_waits(v->world, 2000);
 }
 
-Test(gate_presence, a_joiner_that_is_gone_is_told_all_the_same_and_leaves)
+Test(commit_presence, a_joiner_that_is_gone_is_told_all_the_same_and_leaves)
 {
     static const struct {
         void (*end)(void);
@@ -149,7 +149,7 @@ Test(gate_presence, a_joiner_that_is_gone_is_told_all_the_same_and_leaves)
     }
 }
 
-Test(gate_presence, a_joiner_that_is_gone_and_refused_leaves_no_trace)
+Test(commit_presence, a_joiner_that_is_gone_and_refused_leaves_no_trace)
 {
     world_joins(v->world, "bob", "*");
     world_drops(v->world, "bob");
@@ -161,7 +161,7 @@ Test(gate_presence, a_joiner_that_is_gone_and_refused_leaves_no_trace)
 
 /* ---- takeovers ---- */
 
-Test(gate_presence, the_old_connection_lives_until_the_join_is_committed)
+Test(commit_presence, the_old_connection_lives_until_the_join_is_committed)
 {
     vault_joins(v, "bob", "*");
     world_skip(v->world);
@@ -189,7 +189,7 @@ static void with_a_takeover(void)
     arrives("bob");
 }
 
-Test(gate_presence, a_takeover_that_is_not_stored_leaves_the_old_connection_alone)
+Test(commit_presence, a_takeover_that_is_not_stored_leaves_the_old_connection_alone)
 {
     with_a_takeover();
     vault_refuses(v, "join bob");
@@ -201,7 +201,7 @@ Test(gate_presence, a_takeover_that_is_not_stored_leaves_the_old_connection_alon
 }
 
 /* The join tells enough: a leave behind it would be that of the new connection. */
-Test(gate_presence, the_old_connection_may_go_while_its_place_is_taken)
+Test(commit_presence, the_old_connection_may_go_while_its_place_is_taken)
 {
     with_a_takeover();
     world_drops(v->world, "bob");
@@ -213,7 +213,7 @@ Test(gate_presence, the_old_connection_may_go_while_its_place_is_taken)
                            "bob < presence join bob (takeover)\n");
 }
 
-Test(gate_presence, who_has_gone_is_told_of_when_nobody_takes_its_place_after_all)
+Test(commit_presence, who_has_gone_is_told_of_when_nobody_takes_its_place_after_all)
 {
     with_a_takeover();
     world_drops(v->world, "bob");
@@ -226,7 +226,7 @@ Test(gate_presence, who_has_gone_is_told_of_when_nobody_takes_its_place_after_al
 
 /* ---- waiting for each other ---- */
 
-Test(gate_presence, the_same_participant_waits_until_its_last_coming_or_going_is_stored)
+Test(commit_presence, the_same_participant_waits_until_its_last_coming_or_going_is_stored)
 {
     const struct hub *hub = world_hub(v->world);
     uint64_t waits;
@@ -248,7 +248,7 @@ Test(gate_presence, the_same_participant_waits_until_its_last_coming_or_going_is
 }
 
 /* A window that comes twice has one place; two windows have two. */
-Test(gate_presence, instances_that_join_at_once_get_numbers_of_their_own)
+Test(commit_presence, instances_that_join_at_once_get_numbers_of_their_own)
 {
     struct arrival window = {
         .grants = "*", .history = -1, .instance = INSTANCE_AUTO, .key = "first"};
@@ -267,7 +267,7 @@ Test(gate_presence, instances_that_join_at_once_get_numbers_of_their_own)
                            "bob~2 < presence join bob~2\n");
 }
 
-Test(gate_presence, a_crowd_that_joins_at_once_is_bounded)
+Test(commit_presence, a_crowd_that_joins_at_once_is_bounded)
 {
     struct hub_config config = hub_config_default();
 
@@ -284,7 +284,7 @@ Test(gate_presence, a_crowd_that_joins_at_once_is_bounded)
 
 /* ---- what is never given up ---- */
 
-Test(gate_presence, leaves_and_updates_are_submitted_until_they_are_stored)
+Test(commit_presence, leaves_and_updates_are_submitted_until_they_are_stored)
 {
     vault_joins(v, "bob", "*");
     vault_joins(v, "carol", "*");
@@ -308,7 +308,7 @@ Test(gate_presence, leaves_and_updates_are_submitted_until_they_are_stored)
                            "carol < presence update carol\n");
 }
 
-Test(gate_presence, an_update_of_who_has_left_means_nothing)
+Test(commit_presence, an_update_of_who_has_left_means_nothing)
 {
     vault_joins(v, "bob", "*");
     world_skip(v->world);
@@ -323,7 +323,7 @@ Test(gate_presence, an_update_of_who_has_left_means_nothing)
 }
 
 /* Grants that change while a join is pending are those it comes in with. */
-Test(gate_presence, a_joiner_comes_in_with_the_grants_it_has_by_then)
+Test(commit_presence, a_joiner_comes_in_with_the_grants_it_has_by_then)
 {
     world_joins(v->world, "bob", "*");
     world_regrants(v->world, "bob", "chat");
@@ -336,7 +336,7 @@ Test(gate_presence, a_joiner_comes_in_with_the_grants_it_has_by_then)
 
 /* ---- ends ---- */
 
-Test(gate_presence, a_router_that_goes_away_answers_nobody_twice)
+Test(commit_presence, a_router_that_goes_away_answers_nobody_twice)
 {
     chat("alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
     world_joins(v->world, "bob", "*");
@@ -349,7 +349,7 @@ Test(gate_presence, a_router_that_goes_away_answers_nobody_twice)
                            "bob < close 1001, again in 1\n");
 }
 
-Test(gate_presence, a_hub_ends_whatever_is_pending)
+Test(commit_presence, a_hub_ends_whatever_is_pending)
 {
     vault_joins(v, "bob", "*");
     world_skip(v->world);

@@ -1,5 +1,5 @@
 /*
- * fuzz_gate.c - as fuzz_hub.c, with a hub whose messages are stored first: bytes also decide when
+ * fuzz_commit.c - as fuzz_hub.c, with a hub whose messages are stored first: bytes also decide when
  * the store takes, writes and answers each task, what it refuses, which topics it loads when, and
  * when all of it crashes.
  */

@@ -1,5 +1,5 @@
 /*
- * sim_gate.c - coming in as the edge does it when messages are stored first: ask, wait for the
+ * sim_commit.c - coming in as the edge does it when messages are stored first: ask, wait for the
  * topic while it is opened or for one's own coming and going, ask again whenever the hub says that
  * something has ended. After a crash of router or machine all of that begins anew. When the store
  * works and everybody reads, nothing may be left: no submission, no waiting, no unread entry.
@@ -173,7 +173,7 @@ static void settle(struct sim *sim)
 
 /* ---- chance ---- */
 
-void sim_gate_step(struct sim *sim)
+void sim_commit_step(struct sim *sim)
 {
     size_t choice = dice_below(&sim->dice, 64);
     struct sim_peer *peer = &sim->peers[dice_below(&sim->dice, SIM_PEERS)];
@@ -196,7 +196,7 @@ void sim_gate_step(struct sim *sim)
         crash(sim);
 }
 
-void sim_gate_finish(struct sim *sim)
+void sim_commit_finish(struct sim *sim)
 {
     sim->has_trouble = sim->commit_faults = false;
     if (sim->store.has_failed)

@@ -27,7 +27,7 @@ static void begin(void)
     two(hub_config_default());
 }
 
-TestSuite(gate, .init = begin, .fini = vault_end);
+TestSuite(commit, .init = begin, .fini = vault_end);
 
 static enum mcpx_err chat(const char *name, const char *id)
 {
@@ -37,7 +37,7 @@ static enum mcpx_err chat(const char *name, const char *id)
     return world_says(v->world, name, text);
 }
 
-Test(gate, nobody_reads_what_is_not_committed)
+Test(commit, nobody_reads_what_is_not_committed)
 {
     cr_expect_eq(chat("alice", "m1"), MCPX_OK);
     cr_expect_eq(chat("bob", "m2"), MCPX_OK);
@@ -53,7 +53,7 @@ Test(gate, nobody_reads_what_is_not_committed)
     cr_expect_eq(hub_pending(world_hub(v->world)), 0);
 }
 
-Test(gate, the_order_of_commits_is_the_order_of_the_log)
+Test(commit, the_order_of_commits_is_the_order_of_the_log)
 {
     chat("alice", "m1");
     chat("bob", "m2");
@@ -69,7 +69,7 @@ Test(gate, the_order_of_commits_is_the_order_of_the_log)
                            "bob < chat m1 from alice\n");
 }
 
-Test(gate, only_the_sender_hears_of_what_is_not_stored)
+Test(commit, only_the_sender_hears_of_what_is_not_stored)
 {
     const struct stats *stats = hub_stats(world_hub(v->world));
     uint64_t accepted = stats->accepted;
@@ -85,7 +85,7 @@ Test(gate, only_the_sender_hears_of_what_is_not_stored)
     cr_expect_eq(stats->refused[MCPX_EUNAVAILABLE], 2);
 }
 
-Test(gate, an_id_is_taken_while_it_is_pending_and_free_after_a_refusal)
+Test(commit, an_id_is_taken_while_it_is_pending_and_free_after_a_refusal)
 {
     cr_expect_eq(chat("alice", "other"), MCPX_OK);
     cr_expect_eq(chat("alice", "m1"), MCPX_OK);
@@ -100,7 +100,7 @@ Test(gate, an_id_is_taken_while_it_is_pending_and_free_after_a_refusal)
     cr_expect_eq(chat("carol", "m1"), MCPX_OK, "ids are a topic's own");
 }
 
-Test(gate, an_answer_is_completed_from_a_request_that_is_pending)
+Test(commit, an_answer_is_completed_from_a_request_that_is_pending)
 {
     const struct submission *answer;
 
@@ -120,7 +120,7 @@ Test(gate, an_answer_is_completed_from_a_request_that_is_pending)
         strstr(world_last(v->world, "bob"), "\"kind\":\"mcp/response:tools/call:echo\""));
 }
 
-Test(gate, a_submission_says_all_that_is_to_be_stored)
+Test(commit, a_submission_says_all_that_is_to_be_stored)
 {
     struct hub_config config = hub_config_default();
     const struct submission *submission;
@@ -151,7 +151,7 @@ Test(gate, a_submission_says_all_that_is_to_be_stored)
     world_skip(v->world);
 }
 
-Test(gate, too_much_pending_is_refused_at_once_and_only_that)
+Test(commit, too_much_pending_is_refused_at_once_and_only_that)
 {
     struct hub_config config = hub_config_default();
     unsigned number = 0;
@@ -178,7 +178,7 @@ Test(gate, too_much_pending_is_refused_at_once_and_only_that)
 }
 
 /* Else one who talks much while a disk is slow would silence everybody. */
-Test(gate, one_sender_leaves_room_for_all_others)
+Test(commit, one_sender_leaves_room_for_all_others)
 {
     struct hub_config config = hub_config_default();
     unsigned number = 0, first;
@@ -199,7 +199,7 @@ Test(gate, one_sender_leaves_room_for_all_others)
     world_skip(v->world);
 }
 
-Test(gate, a_message_larger_than_what_may_be_pending_comes_through_alone)
+Test(commit, a_message_larger_than_what_may_be_pending_comes_through_alone)
 {
     struct hub_config config = hub_config_default();
 
@@ -216,7 +216,7 @@ Test(gate, a_message_larger_than_what_may_be_pending_comes_through_alone)
 }
 
 /* Clients send what was refused again, for as long as the store is away. */
-Test(gate, a_sender_is_not_ended_for_what_cannot_be_stored)
+Test(commit, a_sender_is_not_ended_for_what_cannot_be_stored)
 {
     struct hub_config config = hub_config_default();
     char id[16];
@@ -236,7 +236,7 @@ Test(gate, a_sender_is_not_ended_for_what_cannot_be_stored)
 }
 
 /* Who writes and does not read would fill the router's memory with answers. */
-Test(gate, answers_that_are_not_read_end_the_connection)
+Test(commit, answers_that_are_not_read_end_the_connection)
 {
     struct hub_config config = hub_config_default();
     char id[16];
@@ -256,7 +256,7 @@ Test(gate, answers_that_are_not_read_end_the_connection)
     cr_expect_eq(hub_stats(world_hub(v->world))->closed[MCPX_EFLOOD], 1);
 }
 
-Test(gate, what_somebody_said_is_read_though_it_has_gone)
+Test(commit, what_somebody_said_is_read_though_it_has_gone)
 {
     chat("alice", "m1");
     chat("alice", "m2");
@@ -269,7 +269,7 @@ Test(gate, what_somebody_said_is_read_though_it_has_gone)
                            "bob < presence leave alice\n");
 }
 
-Test(gate, a_ticket_is_answered_once)
+Test(commit, a_ticket_is_answered_once)
 {
     struct rejection rejection = {MCPX_EUNAVAILABLE, 0, true};
     uint64_t ticket;
@@ -285,7 +285,7 @@ Test(gate, a_ticket_is_answered_once)
 }
 
 /* Nothing is stored, so nothing is missing: its sender knows, and the room goes on. */
-Test(gate, a_log_without_memory_for_what_was_audited_answers_the_sender)
+Test(commit, a_log_without_memory_for_what_was_audited_answers_the_sender)
 {
     world_says_long(v->world, "alice", 1, 100000);
     vault_take(v);
@@ -301,7 +301,7 @@ Test(gate, a_log_without_memory_for_what_was_audited_answers_the_sender)
     world_expect(v->world, "bob < chat m2 from bob\n");
 }
 
-Test(gate, a_message_takes_one_allocation)
+Test(commit, a_message_takes_one_allocation)
 {
     struct hub_config config = hub_config_default();
     struct hub *hub;

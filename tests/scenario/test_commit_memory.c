@@ -251,7 +251,7 @@ static bool live(size_t step, size_t nth)
     return failed;
 }
 
-Test(gate_memory, no_allocation_that_fails_leaves_anybody_waiting)
+Test(commit_memory, no_allocation_that_fails_leaves_anybody_waiting)
 {
     size_t failures = 0;
 
