@@ -79,7 +79,7 @@ Test(simulation, whatever_anybody_received_is_there_and_goes_on)
           {"live frames", tally.live}, {"pages", tally.pages}, {"resumed", tally.resumed},
           {"takeovers", tally.takeovers}, {"slow", tally.slow}, {"waited", tally.waited},
           {"turned away", tally.turned_away}, {"joins of who was gone", tally.lone_joins},
-          {"openings", tally.loads}, {"closings", tally.closings}, {"crashes", tally.crashes},
+          {"loads", tally.loads}, {"closings", tally.closings}, {"crashes", tally.crashes},
           {"losses", tally.losses}, {"lost topics", tally.lost}, {"settled", tally.settled},
           {"duplicates", tally.duplicates}, {"derived", tally.derived},
           {"regrants", tally.regrants});

@@ -99,7 +99,7 @@ static const char long_grant[] =
     "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567"
     "8";
 
-Test(turns, whatever_memory_is_missing_a_condemned_peer_is_closed)
+Test(turns, whatever_memory_is_missing_a_disconnected_peer_is_closed)
 {
     char grants[4 * (sizeof long_grant + 2)] = "";
     size_t nth = 0, silent = 0;

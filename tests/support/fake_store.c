@@ -137,9 +137,9 @@ bool fake_pull(struct fake_store *store, struct hub *hub, struct task *out)
     } else if (out->kind == TASK_CLOSE) {
         close_topic(store, topic);
     } else {
-        require(store->is_stored && !topic->is_open, "an opening that nobody needs");
-        require(store->topic_load_count < FAKE_OPENINGS, "more openings than it can hold");
-        store->loads[store->topic_load_count++] =
+        require(store->is_stored && !topic->is_open, "nobody needs this load");
+        require(store->load_count < FAKE_LOADS, "more loads than it can hold");
+        store->loads[store->load_count++] =
             (struct fake_topic_load){.ticket = out->ticket, .topic = topic};
     }
     return true;
@@ -245,14 +245,14 @@ void fake_refuse(struct fake_store *store, struct hub *hub, size_t index, struct
     answer(&held, hub, now, out);
 }
 
-/* ---- opening ---- */
+/* ---- loading ---- */
 
 static struct fake_topic *end_load(struct fake_store *store, size_t index)
 {
     struct fake_topic *topic = store->loads[index].topic;
 
     memmove(store->loads + index, store->loads + index + 1,
-            (--store->topic_load_count - index) * sizeof *store->loads);
+            (--store->load_count - index) * sizeof *store->loads);
     return topic;
 }
 
@@ -319,7 +319,7 @@ void fake_retain(struct fake_topic *topic, size_t keep)
 
 void fake_crash(struct fake_store *store, bool keeps_ghosts)
 {
-    store->waiting_count = store->written_count = store->topic_load_count = 0;
+    store->waiting_count = store->written_count = store->load_count = 0;
     store->has_failed = false;
     for (size_t i = 0; i < FAKE_TOPICS; i++) {
         struct fake_topic *topic = &store->topics[i];

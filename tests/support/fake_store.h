@@ -12,7 +12,7 @@
 #include "router/hub/topic/query.h"
 #include "router/store/commit/submission.h"
 
-enum { FAKE_TOPICS = 4, FAKE_HELD = 1024, FAKE_OPENINGS = 64, FAKE_ID = 40, FAKE_TO = 2 };
+enum { FAKE_TOPICS = 4, FAKE_HELD = 1024, FAKE_LOADS = 64, FAKE_ID = 40, FAKE_TO = 2 };
 
 /** What becomes of a batch. Of FATE_UNKNOWN the next crash decides whether it was stored. */
 enum fate { FATE_STORED, FATE_REFUSED, FATE_UNKNOWN };
@@ -77,8 +77,8 @@ struct fake_store {
     struct fake_topic topics[FAKE_TOPICS];
     struct fake_held waiting[FAKE_HELD], written[FAKE_HELD];
     size_t waiting_count, written_count;
-    struct fake_topic_load loads[FAKE_OPENINGS];
-    size_t topic_load_count;
+    struct fake_topic_load loads[FAKE_LOADS];
+    size_t load_count;
 };
 
 /** What a hub has just been answered: about which submission, and how. */
@@ -116,13 +116,13 @@ void fake_refuse(struct fake_store *store, struct hub *hub, size_t index, struct
                  struct fake_answer *out);
 
 /**
- * Loads at most `rows` more rows of an opening; with the last one it is committed. Returns true
+ * Loads at most `rows` more rows of a topic; with the last one it is committed. Returns true
  * when that was all, or when the hub does not wait for it any more.
  */
 bool fake_load(struct fake_store *store, struct hub *hub, size_t index, size_t rows,
                struct mcpx_now now);
 
-/** Ends an opening without success. Returns its topic. */
+/** Ends a load without success. Returns its topic. */
 struct fake_topic *fake_refuse_load(struct fake_store *store, struct hub *hub, size_t index,
                                     struct mcpx_now now);
 

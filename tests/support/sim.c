@@ -80,7 +80,7 @@ static void drop(struct sim *sim)
 {
     struct sim_peer *peer = sim_pick(sim);
 
-    if (peer->peer && (peer->condemned || dice_hits(&sim->dice, 3)))
+    if (peer->peer && (peer->disconnected || dice_hits(&sim->dice, 3)))
         sim_depart(sim, peer);
 }
 
@@ -92,7 +92,7 @@ static void kick(struct sim *sim)
 
     if (!peer->peer || !dice_hits(&sim->dice, 4))
         return;
-    if (!peer->condemned)
+    if (!peer->disconnected)
         peer->doom = err;
     sim_say(sim, "p%d is kicked: %s", peer->who, mcpx_strerror(err));
     sim_fault_begin(sim);
@@ -152,7 +152,7 @@ static void foresee_tick(struct sim *sim)
     for (size_t i = 0; i < SIM_PEERS; i++) {
         struct sim_peer *peer = &sim->peers[i];
 
-        if (!peer->peer || peer->condemned)
+        if (!peer->peer || peer->disconnected)
             continue;
         if (peer->token_expires_ms && sim->now.wall_ms >= peer->token_expires_ms)
             peer->doom = MCPX_EEXPIRED;
@@ -168,7 +168,7 @@ static void check_updates(struct sim *sim)
         struct sim_peer *peer = &sim->peers[i];
 
         sim_require(sim,
-                    !peer->peer || peer->condemned || !peer->update_due || sim->fault_fired,
+                    !peer->peer || peer->disconnected || !peer->update_due || sim->fault_fired,
                     "p%d was not told that a grant expired", peer->who);
         peer->update_due = false;
     }
@@ -274,7 +274,7 @@ static void step(struct sim *sim)
 static void drain(struct sim *sim)
 {
     for (size_t i = 0; i < SIM_PEERS; i++)
-        if (sim->peers[i].peer && !sim->peers[i].condemned)
+        if (sim->peers[i].peer && !sim->peers[i].disconnected)
             sim->peers[i].doom = MCPX_EGOING;
     for (size_t i = 0; i < SIM_TOPICS; i++)
         sim->topics[i].vague = true;

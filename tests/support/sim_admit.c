@@ -339,7 +339,7 @@ void sim_regrant(struct sim *sim)
     struct grant *grant;
     enum mcpx_err err;
 
-    if (!peer->peer || peer->condemned)
+    if (!peer->peer || peer->disconnected)
         return;
     grant = draw_grant(sim, peer);
     sim_fault_begin(sim);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* News may lag a quarter of what envelopes may. */
+/* Presence may lag a quarter of what envelopes may. */
 #define PRESENCE_BACKLOG(sim) (((sim)->config.backlog_bytes + 3) / 4)
 
 /* ---- the retained window ---- */
@@ -235,7 +235,7 @@ static struct sim_entry read_presence(struct sim *sim, struct sim_topic *topic,
 }
 
 /* Reads what was added to the presence in the call under way: it is in the open batch. */
-static void absorb_news(struct sim *sim, struct sim_topic *topic, const struct topic *real)
+static void take_presence(struct sim *sim, struct sim_topic *topic, const struct topic *real)
 {
     const struct presence *presence = &real->presence;
     const struct batch *open = presence->open;
@@ -264,7 +264,7 @@ static void absorb_news(struct sim *sim, struct sim_topic *topic, const struct t
         sim,
         !grew || !presence_overdue(&((struct topic *)real)->presence, PRESENCE_BACKLOG(sim)) ||
             hub_is_pressed(sim->hub),
-        "%s holds %zu bytes of news", topic->name, presence->memory);
+        "%s holds %zu bytes of presence", topic->name, presence->memory);
 }
 
 /* `from` is NULL when it went with the only readers it had: then nobody can tell. */
@@ -342,7 +342,7 @@ static void absorb(struct sim *sim, struct sim_topic *topic)
         sim_append(sim, topic, &entry);
         check_memory(sim, topic, log);
     }
-    absorb_news(sim, topic, real);
+    take_presence(sim, topic, real);
     sim_require(sim, log->history == sim_serial_at(topic, topic->history),
                 "%s: window begins at %zu, expected %zu", topic->name, (size_t)log->history,
                 sim_serial_at(topic, topic->history));
@@ -417,17 +417,17 @@ static void forget_welcome(struct sim_peer *peer)
     peer->is_owed_welcome = false;
 }
 
-static void note_condemned(struct sim *sim, struct sim_peer *peer)
+static void note_disconnected(struct sim *sim, struct sim_peer *peer)
 {
     struct sim_note note = {.type = NOTE_ERROR, .err = MCPX_ESLOW};
 
-    peer->condemned = true;
+    peer->disconnected = true;
     peer->why = peer_close_err(peer->peer);
     peer->lossy |= sim->fault_fired;
-    sim_say(sim, "    %s: p%d is condemned: %s", peer->topic->name, peer->who,
+    sim_say(sim, "    %s: p%d is disconnected: %s", peer->topic->name, peer->who,
             mcpx_strerror(peer->why));
     sim_advance(peer);
-    sim_require(sim, is_just(sim, peer), "p%d was condemned without reason: %s", peer->who,
+    sim_require(sim, is_just(sim, peer), "p%d was disconnected without reason: %s", peer->who,
                 mcpx_strerror(peer->why));
     forget_welcome(peer);
     sim->expected.closed[peer->why]++;
@@ -466,10 +466,11 @@ void sim_sync(struct sim *sim)
         if (!peer->peer)
             continue;
         sim_note_shorter(sim, peer);
-        if (!peer->condemned && peer_is_disconnected(peer->peer))
-            note_condemned(sim, peer);
-        sim_require(sim, !peer->doom || peer->condemned, "p%d lives on in spite of: %s",
-                    peer->who, mcpx_strerror(peer->doom));
+        if (!peer->disconnected && peer_is_disconnected(peer->peer))
+            note_disconnected(sim, peer);
+        sim_require(sim, !peer->doom || peer->disconnected,
+                    "p%d is still connected in spite of: %s", peer->who,
+                    mcpx_strerror(peer->doom));
         peer->doom = MCPX_OK;
     }
     for (size_t i = 0; i < SIM_TOPICS; i++) {

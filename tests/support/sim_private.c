@@ -174,7 +174,7 @@ void sim_read_close(struct sim *sim, struct sim_peer *peer, int code)
     sim_say(sim, "    p%d < close %d", peer->who, code);
     if (!peer->lossy)
         note = take_note(sim, peer, "close frame");
-    sim_require(sim, note.type == NOTE_CLOSE && peer->condemned, "close too early");
+    sim_require(sim, note.type == NOTE_CLOSE && peer->disconnected, "close too early");
     sim_require(sim, code == mcpx_error_close(note.err), "close %d for %s", code,
                 mcpx_strerror(note.err));
     sim_require(sim, peer->note_count == 0 || peer->lossy, "closed before all was said");

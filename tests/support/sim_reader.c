@@ -125,7 +125,7 @@ static void read_text(struct sim *sim, struct sim_peer *peer, struct mcpx_slice 
         sim_read_private(sim, peer, text);
         return;
     }
-    sim_require(sim, !peer->condemned, "p%d reads on, condemned", peer->who);
+    sim_require(sim, !peer->disconnected, "p%d reads on, though disconnected", peer->who);
     sim_require(sim, peer->note_count == 0, "p%d: a private frame is late", peer->who);
     sim_advance(peer);
     sim_require(sim, is_page == (peer->next < peer->replay_end), "p%d: page is %d", peer->who,
@@ -175,7 +175,7 @@ bool sim_pull(struct sim *sim, struct sim_peer *peer, size_t runs)
         sim_fault_begin(sim);
         more = peer_peek(peer->peer, &output);
         sim_fault_end(sim);
-        if (!peer->condemned && peer->note_count == 0)
+        if (!peer->disconnected && peer->note_count == 0)
             sim_advance(peer);
         sim_sync(sim);
         if (!more)
@@ -193,18 +193,18 @@ static void check_idle(struct sim *sim)
     for (size_t i = 0; i < SIM_PEERS; i++) {
         struct sim_peer *peer = &sim->peers[i];
 
-        if (!peer->peer || peer->stalled || (peer->joining && !peer->condemned))
+        if (!peer->peer || peer->stalled || (peer->joining && !peer->disconnected))
             continue;
-        if (!peer->condemned)
+        if (!peer->disconnected)
             sim_advance(peer);
         sim_require(sim, peer->note_count == 0 || peer->lossy, "p%d waits for a private frame",
                     peer->who);
         sim_require(sim,
-                    peer->condemned || peer->next == peer->topic->count ||
+                    peer->disconnected || peer->next == peer->topic->count ||
                         (peer->next >= peer->topic->told && peer->next != peer->joined),
                     "p%d waits at #%zu of %zu", peer->who, peer->next, peer->topic->count);
-        sim_require(sim, !peer->condemned || peer->closed || peer->lossy, "p%d never closed",
-                    peer->who);
+        sim_require(sim, !peer->disconnected || peer->closed || peer->lossy,
+                    "p%d never closed", peer->who);
     }
 }
 

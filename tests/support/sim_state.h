@@ -125,7 +125,7 @@ struct sim_peer {
     uint64_t waits, connection;
     bool is_honest; /* it names what it remembers, or nothing */
     bool joining, entered;
-    bool directed, stalled, held_back, condemned, closed, lossy;
+    bool directed, stalled, held_back, disconnected, closed, lossy;
     enum mcpx_err doom; /* what the step under way has to disconnect it for */
     enum mcpx_err why;
     size_t next, joined, heard_from, replay_end, wanted;
@@ -237,7 +237,7 @@ void sim_note_update(struct sim *sim, struct sim_peer *peer);
 /** True for who is in its topic: not joining, and not on the way out. */
 static inline bool sim_is_in(const struct sim_peer *peer)
 {
-    return peer->peer && !peer->joining && !peer->condemned;
+    return peer->peer && !peer->joining && !peer->disconnected;
 }
 
 /** Forgets entries older than history may be. */

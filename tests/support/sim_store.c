@@ -177,7 +177,7 @@ static struct outcome foresee(struct sim *sim, const struct fake_held *held)
     } else if (given->what == SUBMIT_JOIN) {
         out.joiner = find_joiner(sim, out.topic, who);
         out.old = sim_present(sim, out.topic, who);
-        if (out.joiner && !out.joiner->condemned && out.comes)
+        if (out.joiner && !out.joiner->disconnected && out.comes)
             out.welcome = sim_begin(sim, out.joiner);
     }
     return out;
@@ -224,7 +224,7 @@ static void settle_message(struct sim *sim, const struct outcome *out, enum fate
 static void settle_join(struct sim *sim, const struct outcome *out)
 {
     struct sim_peer *peer = out->joiner;
-    bool is_gone = !peer || peer->condemned;
+    bool is_gone = !peer || peer->disconnected;
 
     sim->tally->lone_joins += is_gone;
     if (peer)
@@ -353,8 +353,8 @@ static void load_some(struct sim *sim, size_t index, size_t rows)
 
 void sim_store_load(struct sim *sim)
 {
-    if (sim->store.topic_load_count > 0)
-        load_some(sim, dice_below(&sim->dice, sim->store.topic_load_count),
+    if (sim->store.load_count > 0)
+        load_some(sim, dice_below(&sim->dice, sim->store.load_count),
                   dice_hits(&sim->dice, 2) ? SIZE_MAX : dice_below(&sim->dice, 10));
 }
 
@@ -368,10 +368,9 @@ void sim_store_spoil(struct sim *sim)
         struct fake_topic *topic = &store->topics[dice_below(&sim->dice, FAKE_TOPICS)];
 
         topic->is_damaged = !topic->is_damaged;
-    } else if (store->topic_load_count > 0 && dice_hits(&sim->dice, 2)) {
-        sim_say(sim, "an opening fails");
-        fake_refuse_load(store, sim->hub, dice_below(&sim->dice, store->topic_load_count),
-                         sim->now);
+    } else if (store->load_count > 0 && dice_hits(&sim->dice, 2)) {
+        sim_say(sim, "a load fails");
+        fake_refuse_load(store, sim->hub, dice_below(&sim->dice, store->load_count), sim->now);
     } else if (store->waiting_count > 0) {
         answer(sim, &store->waiting[dice_below(&sim->dice, store->waiting_count)], false);
     }
@@ -382,6 +381,6 @@ void sim_store_all(struct sim *sim)
     sim_take_tasks(sim, SIZE_MAX);
     fake_write(&sim->store, SIZE_MAX, FATE_STORED);
     sim_store_answer(sim, SIZE_MAX);
-    while (sim->store.topic_load_count > 0)
+    while (sim->store.load_count > 0)
         load_some(sim, 0, SIZE_MAX);
 }

@@ -259,7 +259,7 @@ void sim_talk(struct sim *sim)
         return;
     if (!sim_is_in(peer)) {
         hub_route(sim->hub, peer->peer, MCPX_SLICE("{}"), sim->now, &verdict);
-        sim_require(sim, verdict.err == (peer->condemned ? MCPX_ECLOSED : MCPX_EOPENING),
+        sim_require(sim, verdict.err == (peer->disconnected ? MCPX_ECLOSED : MCPX_EOPENING),
                     "heard when it should not be: %s", mcpx_strerror(verdict.err));
         return;
     }

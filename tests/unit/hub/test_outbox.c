@@ -104,7 +104,7 @@ Test(outbox, holds_nothing_behind_a_close_frame)
 }
 
 /* As an edge may do it that is told of a kick while it writes. */
-Test(outbox, still_closes_who_was_condemned_between_peek_and_pop)
+Test(outbox, still_closes_a_peer_that_was_disconnected_between_peek_and_pop)
 {
     struct hub_config config = hub_config_default();
     struct hub *hub = hub_of(&config);
