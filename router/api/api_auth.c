@@ -154,7 +154,7 @@ static enum mcpx_err renew_all(const struct api_call *call, struct renewing *ren
                                                   peer)) != NULL) {
         if (!is_meant(renewing, peer))
             continue;
-        err = hub_update_grants_quietly(call->api->hub, peer, renewing->grant, call->now);
+        err = hub_update_grants(call->api->hub, peer, renewing->grant, true, call->now);
         mx_json_add_item(&renewing->found, peer_id(peer));
     }
     return err || !renewing->found.failed ? err : MCPX_ENOMEM;

@@ -139,7 +139,7 @@ static bool recheck_member(struct connection *connection, bool remind)
 
     connection->frames.max = bounds_message(edge->config);
     if (!err)
-        err = hub_update_grants_quietly(edge->hub, peer, grant, edge_now(edge));
+        err = hub_update_grants(edge->hub, peer, grant, true, edge_now(edge));
     if (!err && equal && remind)
         hub_remind(edge->hub, peer, edge_now(edge));
     if (err)

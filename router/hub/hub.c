@@ -1,7 +1,9 @@
 /*
- * hub.c - the hub's own life and its clock.
+ * hub.c - the hub's own life, changes of its settings and its participants' grants, and its clock.
  */
 #include "router/hub/hub_parts.h"
+
+#include "lib/protocol/capset.h"
 
 #include <stdlib.h>
 
@@ -86,6 +88,75 @@ void hub_free(struct hub *hub)
     free(hub);
 }
 
+/* ---- changes of a connected participant ---- */
+
+/* One welcome, perhaps the first, has all changes until it is read. */
+static void owe_welcome(struct peer *peer)
+{
+    if (peer->owed & OWED_WELCOME)
+        return;
+    peer->owed |= OWED_WELCOME;
+    peer->welcome = (struct welcome){.first = false};
+    peer->welcome_at = peer->outbox.len;
+    peer_wake(peer);
+}
+
+void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now)
+{
+    hub->now = now;
+    if (peer->state == PEER_OPEN)
+        owe_welcome(peer);
+}
+
+/* True when welcome and presence are the same for both. */
+static bool shows_the_same(const struct grant *one, const struct grant *other)
+{
+    return one->routing == other->routing && mx_capset_equals(one->capset, other->capset) &&
+           mcpx_slice_equal(mcpx_text_view(&one->capabilities),
+                            mcpx_text_view(&other->capabilities)) &&
+           mcpx_slice_equal(mcpx_text_view(&one->whole), mcpx_text_view(&other->whole));
+}
+
+/* Sends an update, now or when it is committed. A joining peer's join has the new grants. */
+static enum mcpx_err tell_update(struct peer *peer)
+{
+    if (peer->state != PEER_OPEN)
+        return MCPX_OK;
+    if (peer->hub->config.needs_commit)
+        return pending_update(peer) ? MCPX_OK : MCPX_ENOMEM;
+    return topic_tell_presence(peer, "update", NULL, NULL);
+}
+
+enum mcpx_err hub_update_grants(struct hub *hub, struct peer *peer, struct grant *grant,
+                                bool quietly, struct mcpx_now now)
+{
+    struct grant *before = peer->grant;
+    struct grant *shown = peer_is_connected(peer) ? grant_at(grant, now.wall_ms) : NULL;
+    bool tells;
+    enum mcpx_err err = MCPX_OK;
+
+    if (!shown)
+        return peer_is_connected(peer) ? MCPX_ENOMEM : MCPX_ECLOSED;
+    hub->now = now;
+    tells = !quietly || !shows_the_same(before, shown);
+    peer->grant = shown;
+    if (tells)
+        err = tell_update(peer);
+    if (err) {
+        peer->grant = before;
+        grant_unref(shown);
+        return err;
+    }
+    peer->changes_ms = mcpx_capset_next_expiry(shown->capset, now.wall_ms);
+    grant_unref(before);
+    if (tells && peer->state == PEER_OPEN) {
+        mcpx_text_reset(&peer->topic->listed);
+        owe_welcome(peer);
+        hub_disconnect_slow(hub);
+    }
+    return MCPX_OK;
+}
+
 /* ---- time ---- */
 
 /* Pings a silent peer, and finally gives it up. True when it did either. */
@@ -112,14 +183,14 @@ static bool check_peer(struct hub *hub, struct peer *peer)
     int64_t wall_ms = hub->now.wall_ms;
     bool changed = true;
 
-    if (peer->state != PEER_OPEN && peer->state != PEER_JOINING)
+    if (!peer_is_connected(peer))
         return false;
     if (peer->grant->expires_ms && wall_ms >= peer->grant->expires_ms) {
         hub_disconnect(hub, peer, MCPX_EEXPIRED, hub->now);
         return true;
     }
     if (peer->changes_ms && wall_ms >= peer->changes_ms)
-        (void)hub_update_grants(hub, peer, peer->grant,
+        (void)hub_update_grants(hub, peer, peer->grant, false,
                                 hub->now); /* tried again at the next tick */
     else
         changed = false;
@@ -176,12 +247,12 @@ static void check_all(struct hub *hub)
     topic_loads_expire(hub);
 }
 
-int64_t hub_tick(struct hub *hub, struct mcpx_now now)
+void hub_tick(struct hub *hub, struct mcpx_now now)
 {
     struct topic *topic;
 
     if (now.mono_ms < hub_due(hub))
-        return hub_due(hub);
+        return;
     hub->now = now;
     while ((topic = LIST_FIRST(&hub->unpublished, struct topic, in_unpublished)) &&
            topic->publish_ms <= now.mono_ms)
@@ -189,7 +260,6 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now)
     if (now.mono_ms >= hub->next_tick_ms)
         check_all(hub);
     hub_disconnect_slow(hub);
-    return hub_due(hub);
 }
 
 bool hub_is_pressed(const struct hub *hub)

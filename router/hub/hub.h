@@ -138,14 +138,13 @@ void hub_leave(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcp
 /**
  * Changes the grants of a connected participant: it gets a new welcome (one, for all changes up to
  * the moment it reads), and all get a presence `update`. `grant` is kept and has the same identity.
+ *
+ * quietly   without notices when the grant shows the same as the one before
+ *
  * Returns MCPX_OK; MCPX_ENOMEM, or MCPX_ECLOSED for a disconnected peer (then nothing has changed).
  */
 enum mcpx_err hub_update_grants(struct hub *hub, struct peer *peer, struct grant *grant,
-                                struct mcpx_now now);
-
-/** As hub_update_grants, but without notices when the grant shows the same as the one before. */
-enum mcpx_err hub_update_grants_quietly(struct hub *hub, struct peer *peer,
-                                        struct grant *grant, struct mcpx_now now);
+                                bool quietly, struct mcpx_now now);
 
 /** Sends a participant another welcome, because the limits in it have changed. */
 void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
@@ -163,9 +162,9 @@ void hub_drain(struct hub *hub, struct mcpx_now now);
 /**
  * Runs all due work: pings, time-outs, expiries, the end of idle topics, delayed presence. Cheap
  * when nothing is due. Handles a few pings, and a few grants that end or change at the same time;
- * the others are due a millisecond later. Returns hub_due.
+ * the others are due a millisecond later.
  */
-int64_t hub_tick(struct hub *hub, struct mcpx_now now);
+void hub_tick(struct hub *hub, struct mcpx_now now);
 
 /** The next instant (mono_ms) at which hub_tick has work; at most a second away, and sooner after
  * a join or leave. */

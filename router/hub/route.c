@@ -332,6 +332,42 @@ static enum mcpx_err accept(struct message_check *checked)
                                     : topic_append(checked->peer->topic, &message, false);
 }
 
+/* ---- refusals: too many end a connection ---- */
+
+/*
+ * Bytes of errors that senders may leave unread. Otherwise a sender that never reads would fill
+ * the router's memory with refusals. A peer may have 1/64 of the free rest of ANSWERS_ALL, at
+ * least ANSWERS_FEW.
+ */
+enum { ANSWERS_ALL = 67108864, ANSWERS_SHARE = 64, ANSWERS_FEW = 16384 };
+
+static size_t answers_max(const struct hub *hub)
+{
+    uint64_t held = hub->stats.outbox_bytes;
+    uint64_t left = held < ANSWERS_ALL ? ANSWERS_ALL - held : 0;
+
+    return left / ANSWERS_SHARE > ANSWERS_FEW ? (size_t)(left / ANSWERS_SHARE) : ANSWERS_FEW;
+}
+
+void answer_sender(struct peer *peer, const struct error_notice *error, struct mcpx_now now)
+{
+    struct hub *hub = peer->hub;
+    enum mcpx_err err = error->err;
+    size_t queued = peer->outbox.len;
+    struct mcpx_slice text;
+
+    hub->stats.refused[err]++;
+    if (!notice_error(peer, error, &text) || !peer_queue(peer, text))
+        err = MCPX_ENOMEM;
+    peer->answers += peer->outbox.len - queued;
+    if (mcpx_error_close(err))
+        hub_disconnect(hub, peer, err, now);
+    else if ((err != MCPX_EUNAVAILABLE && /* that is not its sender's fault */
+              !bucket_take(&peer->account->rates.refusals, 1, now)) ||
+             peer->answers > answers_max(hub))
+        hub_disconnect(hub, peer, MCPX_EFLOOD, now);
+}
+
 /* ---- the order ---- */
 
 static enum mcpx_err (*const checks[])(struct message_check *) = {

@@ -150,7 +150,7 @@ static void regrant(struct day *day)
 {
     for (size_t i = 0; i < GUESTS; i++)
         if (day->peers[i])
-            (void)hub_update_grants(day->hub, day->peers[i], day->grants[i], day->now);
+            (void)hub_update_grants(day->hub, day->peers[i], day->grants[i], false, day->now);
 }
 
 static void leave(struct day *day, size_t guest)
@@ -184,7 +184,7 @@ static void wait_a_second(struct day *day)
 {
     day->now.mono_ms += 1000;
     day->now.wall_ms += 1000;
-    (void)hub_tick(day->hub, day->now);
+    hub_tick(day->hub, day->now);
 }
 
 static void (*const steps[])(struct day *) = {

@@ -116,8 +116,9 @@ Test(time, who_is_on_the_way_out_gets_no_other_grants)
     world_skip(w);
     bob = topic_peer(hub_topic_find(hub, MCPX_SLICE("room")), MCPX_SLICE("bob"));
     world_kicks(w, "bob");
-    cr_expect_eq(hub_update_grants(hub, bob, (struct grant *)peer_grant(bob), world_now(w)),
-                 MCPX_ECLOSED);
+    cr_expect_eq(
+        hub_update_grants(hub, bob, (struct grant *)peer_grant(bob), false, world_now(w)),
+        MCPX_ECLOSED);
     world_expect(w, "alice < presence leave bob (kicked)\n"
                     "bob < close 4004\n");
 }

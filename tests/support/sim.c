@@ -185,8 +185,9 @@ static void tick(struct sim *sim)
     }
     sim->ticked = is_due;
     sim_fault_begin(sim);
-    next = hub_tick(sim->hub, sim->now);
+    hub_tick(sim->hub, sim->now);
     sim_fault_end(sim);
+    next = hub_due(sim->hub);
     sim_require(sim, next > sim->now.mono_ms && next <= sim->next_tick_ms, "next tick at %d",
                 (int)next);
     for (size_t i = 0; i < SIM_TOPICS && is_due && !sim->config.needs_commit; i++) {

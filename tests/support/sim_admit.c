@@ -343,7 +343,7 @@ void sim_regrant(struct sim *sim)
         return;
     grant = draw_grant(sim, peer);
     sim_fault_begin(sim);
-    err = hub_update_grants(sim->hub, peer->peer, grant, sim->now);
+    err = hub_update_grants(sim->hub, peer->peer, grant, false, sim->now);
     sim_fault_end(sim);
     grant_unref(grant);
     sim_say(sim, "p%d is regranted: %s", peer->who, mcpx_strerror(err));

@@ -270,8 +270,9 @@ void world_regrants(struct world *world, const char *name, const char *grants)
 {
     struct grant *grant = grant_for(name, &(struct arrival){.grants = grants});
 
-    cr_assert_eq(hub_update_grants(world->hub, find(world, name)->peer, grant, world->now),
-                 MCPX_OK);
+    cr_assert_eq(
+        hub_update_grants(world->hub, find(world, name)->peer, grant, false, world->now),
+        MCPX_OK);
     grant_unref(grant);
 }
 
@@ -379,7 +380,8 @@ static void drain_now(struct world *world)
 static void drain(struct world *world)
 {
     drain_now(world);
-    if (hub_tick(world->hub, world->now) > world->now.mono_ms + TELL_WITHIN)
+    hub_tick(world->hub, world->now);
+    if (hub_due(world->hub) > world->now.mono_ms + TELL_WITHIN)
         return;
     world_waits(world, hub_due(world->hub) - world->now.mono_ms);
     drain_now(world);

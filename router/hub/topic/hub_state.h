@@ -288,6 +288,12 @@ struct peer {
     struct pending *own_pending; /* its join, and later its leave; NULL without commits */
 };
 
+/** Is it open or joining? */
+static inline bool peer_is_connected(const struct peer *peer)
+{
+    return peer->state == PEER_OPEN || peer->state == PEER_JOINING;
+}
+
 /** Is its first welcome not handed over yet? */
 static inline bool peer_awaits_welcome(const struct peer *peer)
 {

@@ -441,7 +441,7 @@ static void update_grants(const struct realm *realm, struct peer *peer, struct m
         changed_apply(realm->changes, changed, grant_base(held), now.wall_ms, &grant);
 
     if (!err)
-        err = hub_update_grants(realm->hub, peer, grant, now);
+        err = hub_update_grants(realm->hub, peer, grant, false, now);
     if (err)
         hub_disconnect(realm->hub, peer, MCPX_ENOMEM, now);
     grant_unref(grant);

@@ -166,7 +166,7 @@ Test(outbox, recovers_from_an_allocation_that_failed)
 
     read_all(peer, &frames);
     FAULT_ALLOC_EACH(nth, 1) {
-        enum mcpx_err err = hub_update_grants(hub, peer, other, at(2000));
+        enum mcpx_err err = hub_update_grants(hub, peer, other, false, at(2000));
 
         cr_expect(err == MCPX_OK || err == MCPX_ENOMEM);
     }
