@@ -14,20 +14,15 @@
 
 #include <stdlib.h>
 
-static bool is_full(uint64_t count, size_t max)
-{
-    return max != 0 && count >= max;
-}
-
 /* MCPX_OK when the participant may have one more waiting connection; these count like others. */
 static enum mcpx_err may_wait(const struct edge *edge, const struct grant *grant)
 {
     const struct hub_config *config = &edge->config->hub;
     const struct mx_holders *waiting = &edge->pending_connections;
 
-    if (is_full(hub_stats(edge->hub)->peers + waiting->held, config->connections_max))
+    if (is_at_limit(hub_stats(edge->hub)->peers + waiting->held, config->connections_max))
         return MCPX_EFULL;
-    if (!is_full(mx_holders_held(waiting, grant->identity), config->connections_each))
+    if (!is_at_limit(mx_holders_held(waiting, grant->identity), config->connections_each))
         return MCPX_OK;
     hub_note_cap(edge->hub, CAP_CONNECTIONS);
     return MCPX_ESHARE;

@@ -144,11 +144,6 @@ static enum mcpx_err instance_find(const struct hub *hub, const struct topic *to
 
 /* ---- admission ---- */
 
-static bool is_full(size_t count, size_t max)
-{
-    return max != 0 && count >= max;
-}
-
 /* Does the topic exist, or may it be created? */
 static enum mcpx_err check_topic(const struct hub *hub, const struct topic *topic,
                                  const struct usage *usage, struct mcpx_slice name,
@@ -163,7 +158,7 @@ static enum mcpx_err check_topic(const struct hub *hub, const struct topic *topi
         return MCPX_ENOTOPIC;
     if (!topic_load_has_room(hub))
         return MCPX_EFULL;
-    return usage && is_full(usage->topics, config->topics_each) ? MCPX_ESHARE : MCPX_OK;
+    return usage && is_at_limit(usage->topics, config->topics_each) ? MCPX_ESHARE : MCPX_OK;
 }
 
 /* Would the participant be admitted, and as which instance? */
@@ -191,10 +186,10 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
         return MCPX_EOPENING;
     if (err || instance->old)
         return err;
-    if (is_full(hub->stats.peers, config->connections_max) ||
-        (topic && is_full(topic->peer_count + topic->joining, config->participants_max)))
+    if (is_at_limit(hub->stats.peers, config->connections_max) ||
+        (topic && is_at_limit(topic->peer_count + topic->joining, config->participants_max)))
         return MCPX_EFULL;
-    if (usage && is_full(usage->connections, config->connections_each))
+    if (usage && is_at_limit(usage->connections, config->connections_each))
         return MCPX_ESHARE;
     return MCPX_OK;
 }
@@ -203,8 +198,9 @@ enum cap hub_cap_of(const struct hub *hub, const struct grant *grant)
 {
     const struct usage *usage = usage_find(hub, grant->identity);
 
-    return usage && is_full(usage->connections, hub->config.connections_each) ? CAP_CONNECTIONS
-                                                                              : CAP_TOPICS;
+    return usage && is_at_limit(usage->connections, hub->config.connections_each)
+               ? CAP_CONNECTIONS
+               : CAP_TOPICS;
 }
 
 enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,

@@ -137,8 +137,7 @@ enum mcpx_err topic_load_check(const struct hub *hub, const struct topic *topic,
 
 static bool is_full(const struct hub *hub)
 {
-    return hub->config.topics_max &&
-           hub->stats.topics + hub->loads.active >= hub->config.topics_max;
+    return is_at_limit(hub->stats.topics + hub->loads.active, hub->config.topics_max);
 }
 
 bool topic_load_has_room(const struct hub *hub)

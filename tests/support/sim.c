@@ -177,7 +177,6 @@ static void check_updates(struct sim *sim)
 static void tick(struct sim *sim)
 {
     bool is_due = sim->now.mono_ms >= sim->next_tick_ms;
-    int64_t next;
 
     if (is_due) {
         foresee_tick(sim);
@@ -187,15 +186,13 @@ static void tick(struct sim *sim)
     sim_fault_begin(sim);
     hub_tick(sim->hub, sim->now);
     sim_fault_end(sim);
-    next = hub_due(sim->hub);
-    sim_require(sim, next > sim->now.mono_ms && next <= sim->next_tick_ms, "next tick at %d",
-                (int)next);
+    sim_require(sim,
+                hub_due(sim->hub) > sim->now.mono_ms && hub_due(sim->hub) <= sim->next_tick_ms,
+                "next tick at %d", (int)hub_due(sim->hub));
     for (size_t i = 0; i < SIM_TOPICS && is_due && !sim->config.needs_commit; i++) {
         struct sim_topic *topic = &sim->topics[i];
 
-        if (!topic->exists)
-            continue;
-        if (topic->empty_ms < 0 || sim_count(sim, topic, true) > 0 ||
+        if (!topic->exists || topic->empty_ms < 0 || sim_count(sim, topic, true) > 0 ||
             sim->now.mono_ms - topic->empty_ms < sim->config.linger_ms)
             continue;
         sim_say(sim, "%s vanishes", topic->name);

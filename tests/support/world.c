@@ -269,10 +269,9 @@ void world_kicks(struct world *world, const char *name)
 void world_regrants(struct world *world, const char *name, const char *grants)
 {
     struct grant *grant = grant_for(name, &(struct arrival){.grants = grants});
+    struct peer *peer = find(world, name)->peer;
 
-    cr_assert_eq(
-        hub_update_grants(world->hub, find(world, name)->peer, grant, false, world->now),
-        MCPX_OK);
+    cr_assert_eq(hub_update_grants(world->hub, peer, grant, false, world->now), MCPX_OK);
     grant_unref(grant);
 }
 

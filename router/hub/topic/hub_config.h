@@ -22,6 +22,9 @@ struct chance {
     void *context;
 };
 
+/** An epoch is 128 random bits in hexadecimal. */
+enum { TOPIC_EPOCH_LEN = 32 };
+
 /** A participant may have a quarter of pending_bytes. */
 enum { PENDING_OWNERS = 4 };
 
@@ -62,5 +65,11 @@ struct hub_config {
     /* policy */
     char rev[17]; /* names it in `system/welcome`; "" = not there */
 };
+
+/** True when a setting of a number allows no more; 0 = no limit. */
+static inline bool is_at_limit(uint64_t count, size_t max)
+{
+    return max != 0 && count >= max;
+}
 
 #endif

@@ -99,9 +99,6 @@ struct hub {
     bool postpones; /* a participant has used up its bytes of this round: its peers wait */
 };
 
-/** An epoch is 128 random bits in hexadecimal. */
-enum { TOPIC_EPOCH_LEN = 32 };
-
 /**
  * How far the envelopes of a topic have come. All are counts of envelopes, from the first one on.
  */

@@ -6,6 +6,7 @@
 #ifndef STORE_SQLITE_H
 #define STORE_SQLITE_H
 
+#include "router/hub/topic/hub_config.h"
 #include "router/store/commit/stage.h"
 #include "router/store/commit/submission.h"
 #include "router/store/commit/work_queue.h"
@@ -38,9 +39,6 @@ void sqlite_loads(struct sqlite *sqlite, struct link *loads);
 /** Ends the threads, then closes the database cleanly. NULL is allowed. */
 void sqlite_free(struct sqlite *sqlite);
 
-/** Hexadecimal digits of an epoch. */
-enum { EPOCH_LEN = 32 };
-
 /** A load of a topic from the database. */
 struct stored_topic_load {
     struct unanswered_item unanswered;
@@ -56,7 +54,7 @@ struct stored_topic_load {
     struct stored_envelope *envelopes; /* `count` of them, the oldest first */
     size_t size;                       /* private: rows that `envelopes` has room for */
     struct mcpx_text texts;            /* private */
-    char epoch[EPOCH_LEN + 1];         /* private */
+    char epoch[TOPIC_EPOCH_LEN + 1];   /* private */
 };
 
 /** Makes one for a TASK_OPEN or a TASK_CLOSE. NULL when memory runs out. */

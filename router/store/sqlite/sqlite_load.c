@@ -65,11 +65,11 @@ static enum mcpx_err take_topic(struct loader *loader, struct stored_topic_load 
 
     *row = sqlite3_column_int64(loader->find, 0);
     *last = (uint64_t)sqlite3_column_int64(loader->find, 3);
-    if (epoch.len != EPOCH_LEN || first < 1 || *last + 1 < (uint64_t)first)
+    if (epoch.len != TOPIC_EPOCH_LEN || first < 1 || *last + 1 < (uint64_t)first)
         return damaged(load, "its row is damaged", *last);
-    memcpy(load->epoch, epoch.text, EPOCH_LEN);
+    memcpy(load->epoch, epoch.text, TOPIC_EPOCH_LEN);
     load->is_known = true;
-    load->topic = (struct stored_topic){{load->epoch, EPOCH_LEN}, (uint64_t)first};
+    load->topic = (struct stored_topic){{load->epoch, TOPIC_EPOCH_LEN}, (uint64_t)first};
     return MCPX_OK;
 }
 

@@ -356,15 +356,14 @@ Test(sqlite_files, the_whole_file_is_checked_where_that_is_wanted)
 /* ---- epochs ---- */
 
 /* Of topic "a", after a start. */
-static void read_epoch(char epoch[EPOCH_LEN + 1])
+static void read_epoch(char epoch[TOPIC_EPOCH_LEN + 1])
 {
     struct mcpx_slice found;
 
     keeper_start();
     found = keeper_load(&keeper, "a")->topic.epoch;
-    cr_assert_eq(found.len, EPOCH_LEN);
-    memcpy(epoch, found.text, EPOCH_LEN);
-    epoch[EPOCH_LEN] = '\0';
+    cr_assert_eq(found.len, TOPIC_EPOCH_LEN);
+    snprintf(epoch, TOPIC_EPOCH_LEN + 1, "%.*s", TOPIC_EPOCH_LEN, found.text);
     keeper_close(&keeper);
 }
 
@@ -442,7 +441,8 @@ Test(sqlite_files, epochs_are_renewed_when_something_may_be_missing)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char before[EPOCH_LEN + 1], after[EPOCH_LEN + 1], later[EPOCH_LEN + 1];
+        char before[TOPIC_EPOCH_LEN + 1], after[TOPIC_EPOCH_LEN + 1],
+            later[TOPIC_EPOCH_LEN + 1];
 
         keeper.config.full = rows[i].full;
         make_one();

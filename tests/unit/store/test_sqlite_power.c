@@ -142,7 +142,7 @@ static void look_at(struct run *run, struct talk *talk, const struct stored_topi
 {
     size_t last = load->is_known ? load->topic.first - 1 + load->count : 0;
     size_t kept = run->keeper.config.history_count;
-    bool is_renewed = memcmp(load->epoch, talk->epoch, EPOCH_LEN) != 0;
+    bool is_renewed = memcmp(load->epoch, talk->epoch, TOPIC_EPOCH_LEN) != 0;
 
     cr_assert_eq(load->rejection.err, MCPX_OK, "seed %lu, topic %s: %s", run->seed, talk->name,
                  load->reason);
@@ -161,7 +161,7 @@ static void look_at(struct run *run, struct talk *talk, const struct stored_topi
         cr_assert(last == 0 || is_renewed, "seed %lu: it is gone, and nobody is told",
                   run->seed);
     }
-    memcpy(talk->epoch, last > 0 ? load->epoch : first_epoch, EPOCH_LEN);
+    memcpy(talk->epoch, last > 0 ? load->epoch : first_epoch, TOPIC_EPOCH_LEN);
     talk->count = last;
     talk->maybe = 0;
 }
