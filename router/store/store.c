@@ -83,14 +83,14 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
 /* The oldest load; NULL = none. */
 static struct stored_topic_load *first_read(const struct store *store)
 {
-    return LIST_FIRST(&store->read, struct stored_topic_load, unanswered.link);
+    return LIST_FIRST(&store->read, struct stored_topic_load, kept.link);
 }
 
 static void drop_first_read(struct store *store)
 {
     struct stored_topic_load *load = first_read(store);
 
-    list_remove(&load->unanswered.link);
+    list_remove(&load->kept.link);
     stored_topic_load_free(load);
     store->helped = 0;
     store->begun = false;

@@ -238,7 +238,7 @@ static struct sim_entry read_presence(struct sim *sim, struct sim_topic *topic,
 static void take_presence(struct sim *sim, struct sim_topic *topic, const struct topic *real)
 {
     const struct presence *presence = &real->presence;
-    const struct batch *open = presence->open;
+    const struct presence_batch *open = presence->open;
     struct mcpx_slice stream = open ? mcpx_text_view(&open->frames) : (struct mcpx_slice){0};
     size_t old = (size_t)(open ? open->first : presence->added);
     bool grew = presence->added > topic->presence;
@@ -370,7 +370,7 @@ static bool is_behind_presence(const struct sim *sim, const struct sim_peer *pee
 
     for (size_t i = peer->next; i < topic->count; i++)
         if (topic->entries[i].presence && i >= peer->heard_from)
-            bytes += 2 * topic->entries[i].len + 256 + sizeof(struct batch);
+            bytes += 2 * topic->entries[i].len + 256 + sizeof(struct presence_batch);
     return bytes > PRESENCE_BACKLOG(sim);
 }
 

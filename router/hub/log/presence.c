@@ -11,12 +11,12 @@
 
 #include <stdlib.h>
 
-static size_t memory_of(const struct batch *batch)
+static size_t memory_of(const struct presence_batch *batch)
 {
     return sizeof *batch + batch->frames.size;
 }
 
-static void batch_free(struct batch *batch)
+static void batch_free(struct presence_batch *batch)
 {
     mcpx_text_fini(&batch->frames);
     free(batch);
@@ -30,9 +30,9 @@ void presence_init(struct presence *presence)
 
 void presence_fini(struct presence *presence)
 {
-    struct batch *next;
+    struct presence_batch *next;
 
-    for (struct batch *batch = presence->oldest; batch; batch = next) {
+    for (struct presence_batch *batch = presence->oldest; batch; batch = next) {
         next = batch->next;
         batch_free(batch);
     }
@@ -44,7 +44,7 @@ void presence_fini(struct presence *presence)
 /* Opens a batch that holds this text. */
 static bool open_with(struct presence *presence, struct mcpx_slice text, uint64_t at)
 {
-    struct batch *batch = calloc(1, sizeof *batch);
+    struct presence_batch *batch = calloc(1, sizeof *batch);
 
     if (!batch)
         return false;
@@ -67,7 +67,7 @@ static bool open_with(struct presence *presence, struct mcpx_slice text, uint64_
 
 bool presence_add(struct presence *presence, struct mcpx_slice text, uint64_t at)
 {
-    struct batch *batch = presence->open;
+    struct presence_batch *batch = presence->open;
     bool has_room;
 
     if (!batch)
@@ -99,7 +99,7 @@ static void await(struct presence *presence, struct presence_reader *reader)
  */
 void presence_publish(struct presence *presence)
 {
-    struct batch *batch = presence->open;
+    struct presence_batch *batch = presence->open;
 
     if (!batch)
         return;
@@ -134,9 +134,9 @@ void presence_reader_join(struct presence *presence, struct presence_reader *rea
 }
 
 void presence_reader_pass(struct presence *presence, struct presence_reader *reader,
-                          struct batch *batch)
+                          struct presence_batch *batch)
 {
-    struct batch *behind = presence_behind(presence, batch);
+    struct presence_batch *behind = presence_behind(presence, batch);
 
     await(presence, reader);
     if (!behind)
@@ -155,7 +155,7 @@ void presence_reader_leave(struct presence_reader *reader)
 
 struct mcpx_slice presence_rest(const struct presence *presence,
                                 const struct presence_reader *reader,
-                                const struct batch *batch, size_t *count)
+                                const struct presence_batch *batch, size_t *count)
 {
     bool is_next = batch == reader->batch;
     uint64_t end = batch->next ? batch->next->first : presence->added;
@@ -169,7 +169,7 @@ struct mcpx_slice presence_rest(const struct presence *presence,
 
 void presence_drop(struct presence *presence)
 {
-    struct batch *batch;
+    struct presence_batch *batch;
 
     while ((batch = presence->oldest) && batch != presence->open &&
            list_is_empty(&batch->readers)) {
@@ -183,7 +183,7 @@ void presence_drop(struct presence *presence)
 
 struct link *presence_overdue(struct presence *presence, size_t backlog_bytes)
 {
-    const struct batch *batch = presence->oldest;
+    const struct presence_batch *batch = presence->oldest;
 
     if (!backlog_bytes || !batch || batch == presence->open ||
         presence->memory - memory_of(batch) <= backlog_bytes)

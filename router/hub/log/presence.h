@@ -19,8 +19,8 @@
 enum { PRESENCE_BATCH_MAX = 262144 };
 
 /** Frames that are published together. */
-struct batch {
-    struct batch *next;
+struct presence_batch {
+    struct presence_batch *next;
     struct link readers; /* its next readers (see struct presence_reader) */
     uint64_t at;         /* envelopes accepted before them */
     uint64_t first;      /* frames added to the presence before them */
@@ -33,7 +33,7 @@ struct batch {
  * open      the newest batch while it is gathered; NULL = none is
  */
 struct presence {
-    struct batch *oldest, *newest, *open;
+    struct presence_batch *oldest, *newest, *open;
     struct link waiting; /* readers that have read all published batches */
     uint64_t added;      /* frames added so far */
     size_t memory;       /* bytes of all batches */
@@ -42,7 +42,7 @@ struct presence {
 /** A place in the presence. Prepared by presence_reader_init. */
 struct presence_reader {
     struct link link;
-    struct batch *batch; /* published, to be read next; NULL = there is nothing to read */
+    struct presence_batch *batch; /* published, to be read next; NULL = none */
     /* Bytes at the beginning of that batch, or of the open one, from before it joined. */
     size_t offset;
     uint64_t next; /* frames added before the one it reads next */
@@ -71,7 +71,7 @@ void presence_reader_join(struct presence *presence, struct presence_reader *rea
 
 /** The reader has read all batches up to this one, which is published. */
 void presence_reader_pass(struct presence *presence, struct presence_reader *reader,
-                          struct batch *batch);
+                          struct presence_batch *batch);
 
 /** Removes a reader; harmless when it has no place. */
 void presence_reader_leave(struct presence_reader *reader);
@@ -79,11 +79,11 @@ void presence_reader_leave(struct presence_reader *reader);
 /** The frames of a published batch for this reader, and their number. */
 struct mcpx_slice presence_rest(const struct presence *presence,
                                 const struct presence_reader *reader,
-                                const struct batch *batch, size_t *count);
+                                const struct presence_batch *batch, size_t *count);
 
 /** The published batch behind a published one; NULL when there is none yet. */
-static inline struct batch *presence_behind(const struct presence *presence,
-                                            const struct batch *batch)
+static inline struct presence_batch *presence_behind(const struct presence *presence,
+                                                     const struct presence_batch *batch)
 {
     return batch->next == presence->open ? NULL : batch->next;
 }

@@ -159,9 +159,9 @@ bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_s
 /* The end of a run so far. */
 struct place {
     uint64_t next;
-    struct batch *batch; /* published, to be read next; NULL = none */
-    struct batch *last;  /* the last batch in the run; NULL = none */
-    size_t count;        /* frames in the run */
+    struct presence_batch *batch; /* published, to be read next; NULL = none */
+    struct presence_batch *last;  /* the last batch in the run; NULL = none */
+    size_t count;                 /* frames in the run */
 };
 
 /* Envelopes are read up to here: a joiner reads its own join before all that is live. */
@@ -256,7 +256,7 @@ static bool is_read_up(const struct peer *peer, const struct place *place)
     return place->next >= stop_of(peer) && !is_presence_next(place);
 }
 
-struct log_run cursor_run(const struct peer *peer, struct batch **batch)
+struct log_run cursor_run(const struct peer *peer, struct presence_batch **batch)
 {
     const struct cursor *cursor = &peer->cursor;
     struct log *log = &peer->topic->log;

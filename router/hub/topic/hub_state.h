@@ -249,7 +249,7 @@ struct peer {
     size_t peeked_len;
     uint64_t peeked_next;
     size_t peeked_count;
-    struct batch *peeked_batch;
+    struct presence_batch *peeked_batch;
     struct link in_ready; /* link among the peers to be offered out of turn */
     struct grant *grant;
     struct link in_hub;   /* link among all peers, disconnected ones included */
@@ -350,7 +350,7 @@ bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_s
  *
  * batch   filled with the last batch in it; NULL when it holds no presence
  */
-struct log_run cursor_run(const struct peer *peer, struct batch **batch);
+struct log_run cursor_run(const struct peer *peer, struct presence_batch **batch);
 
 /** Moves the cursor along the log, and its hold on the log's memory with it. */
 void cursor_move(struct peer *peer, uint64_t next);

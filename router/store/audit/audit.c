@@ -70,25 +70,24 @@ static void add_unwritten(struct audit *audit, struct batch *batch, bool all)
         told = audit_note_copy_new(&note);
     if (told) {
         lost->count = 0;
-        told->unanswered.behind = batch->first + batch->count;
-        list_append(&batch->unanswered_items, &told->unanswered.link);
+        told->kept.behind = batch->first + batch->count;
+        list_append(&batch->kept_items, &told->kept.link);
         audit->waiting += told->size;
     }
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
-static void free_unanswered(struct audit *audit, struct batch *batch)
+static void free_kept(struct audit *audit, struct batch *batch)
 {
     size_t bytes = 0;
 
-    LIST_EACH(at, &batch->unanswered_items) {
-        struct audit_note_copy *told =
-            LIST_ELEMENT(at, struct audit_note_copy, unanswered.link);
+    LIST_EACH(at, &batch->kept_items) {
+        struct audit_note_copy *told = LIST_ELEMENT(at, struct audit_note_copy, kept.link);
 
         bytes += told->size;
         free(told);
     }
-    list_init(&batch->unanswered_items);
+    list_init(&batch->kept_items);
     (void)pthread_mutex_lock(&audit->lock);
     audit->waiting -= bytes;
     (void)pthread_mutex_unlock(&audit->lock);
@@ -128,7 +127,7 @@ static void handle(struct audit *audit, struct batch *batch)
         mx_histogram_add(&report->work, &stage_times, 1, thread_clock_us() - begun_us);
         mx_histogram_add(&report->sizes, &stage_sizes, 1, batch->count);
     }
-    free_unanswered(audit, batch);
+    free_kept(audit, batch);
     LIST_EACH(at, &batch->items)
         LIST_ELEMENT(at, struct submission, link)->rejection =
             written || dropping ? (struct rejection){0} : no_room;
@@ -145,7 +144,7 @@ static void run(void *context)
         handle(audit, &batch);
     add_unwritten(audit, &batch, true);
     (void)audit_writer_write(&audit->writer, &batch, true);
-    free_unanswered(audit, &batch);
+    free_kept(audit, &batch);
 }
 
 /* ---- the loop ---- */
@@ -214,7 +213,7 @@ void audit_tell(struct audit *audit, const struct audit_note *note)
     struct audit_note_copy *told = audit_note_copy_new(note);
 
     if (admit(audit, note, told ? told->size : 0))
-        work_queue_put_unanswered(audit->queue, &told->unanswered);
+        work_queue_put_kept(audit->queue, &told->kept);
     else
         free(told);
 }

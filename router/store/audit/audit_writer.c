@@ -154,15 +154,15 @@ static void add_lost(struct audit_writer *writer)
 
 static void add_batch(struct audit_writer *writer, const struct batch *batch)
 {
-    const struct link *unanswered = batch->unanswered_items.next;
+    const struct link *kept = batch->kept_items.next;
     uint64_t passed = batch->first;
 
     for (struct link *item = batch->items.next;; item = item->next) {
-        for (; unanswered != &batch->unanswered_items; unanswered = unanswered->next) {
+        for (; kept != &batch->kept_items; kept = kept->next) {
             const struct audit_note_copy *told =
-                LIST_ELEMENT(unanswered, struct audit_note_copy, unanswered.link);
+                LIST_ELEMENT(kept, struct audit_note_copy, kept.link);
 
-            if (told->unanswered.behind > passed)
+            if (told->kept.behind > passed)
                 break;
             add_note(writer, &told->note);
         }
@@ -270,10 +270,10 @@ void audit_writer_lose(struct audit_writer *writer, const struct batch *batch, b
     uint64_t count = items ? batch->count : 0;
     int64_t now = thread_clock_wall_ms();
 
-    for (const struct link *at = batch->unanswered_items.next; at != &batch->unanswered_items;
+    for (const struct link *at = batch->kept_items.next; at != &batch->kept_items;
          at = at->next) {
         const struct audit_note *note =
-            &LIST_ELEMENT(at, struct audit_note_copy, unanswered.link)->note;
+            &LIST_ELEMENT(at, struct audit_note_copy, kept.link)->note;
 
         count += note->what == AUDIT_LOST ? note->count : 1;
     }

@@ -49,7 +49,7 @@ enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_t
                                 struct audit_writer *writer);
 
 /**
- * Writes the lines of a batch of submissions and unanswered items (struct audit_note_copy), and all
+ * Writes the lines of a batch of submissions and kept items (struct audit_note_copy), and all
  * else that is due. Fills in `line` of the submissions. An empty batch is allowed.
  *
  * ending   write "stop" and a checkpoint
@@ -58,7 +58,7 @@ enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_t
  */
 bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, bool ending);
 
-/** Counts a batch's unanswered items as lost lines; with `items` its submissions, too. */
+/** Counts a batch's kept items as lost lines; with `items` its submissions, too. */
 void audit_writer_lose(struct audit_writer *writer, const struct batch *batch, bool items);
 
 /** Milliseconds until audit_writer_write has work even without a batch. */
@@ -69,7 +69,7 @@ void audit_writer_close(struct audit_writer *writer);
 
 /** A copy of a note. */
 struct audit_note_copy {
-    struct unanswered_item unanswered;
+    struct kept_item kept;
     size_t size; /* bytes that it takes */
     struct audit_note note;
 };

@@ -16,10 +16,10 @@
 #include <time.h>
 
 /*
- * put, taken               items handed over so far, counted by the loop and by the stage
- * items, unanswered_items  wait for the stage
- * done, report             wait for the loop
- * mine, mine_unanswered    belong to the stage's thread alone: taken, but not in a batch yet
+ * put, taken         items handed over so far, counted by the loop and by the stage
+ * items, kept_items  wait for the stage
+ * done, report       wait for the loop
+ * mine, mine_kept    belong to the stage's thread alone: taken, but not in a batch yet
  */
 struct work_queue {
     struct work_queue_config config;
@@ -29,10 +29,10 @@ struct work_queue {
     pthread_cond_t news;
     bool ended;
     uint64_t put;
-    struct link items, unanswered_items;
+    struct link items, kept_items;
     struct link done;
     struct stage_report report;
-    struct link mine, mine_unanswered;
+    struct link mine, mine_kept;
     uint64_t taken;
 };
 
@@ -57,10 +57,10 @@ enum mcpx_err work_queue_new(const struct work_queue_config *config, struct work
         return MCPX_ENOMEM;
     queue->config = *config;
     list_init(&queue->items);
-    list_init(&queue->unanswered_items);
+    list_init(&queue->kept_items);
     list_init(&queue->done);
     list_init(&queue->mine);
-    list_init(&queue->mine_unanswered);
+    list_init(&queue->mine_kept);
     if (pthread_mutex_init(&queue->lock, NULL) != 0)
         goto no_lock;
     if (!init_condition(&queue->news))
@@ -103,11 +103,11 @@ void work_queue_put(struct work_queue *queue, struct link *items, size_t count)
     (void)pthread_mutex_unlock(&queue->lock);
 }
 
-void work_queue_put_unanswered(struct work_queue *queue, struct unanswered_item *unanswered)
+void work_queue_put_kept(struct work_queue *queue, struct kept_item *kept)
 {
     (void)pthread_mutex_lock(&queue->lock);
-    unanswered->behind = queue->put;
-    list_append(&queue->unanswered_items, &unanswered->link);
+    kept->behind = queue->put;
+    list_append(&queue->kept_items, &kept->link);
     (void)pthread_cond_signal(&queue->news);
     (void)pthread_mutex_unlock(&queue->lock);
 }
@@ -159,20 +159,20 @@ static struct timespec after(int64_t wait_ms)
 /* Takes all that was put. Waits for it only while the stage has nothing else to do. */
 static bool collect(struct work_queue *queue, int64_t wait_ms)
 {
-    bool idle = list_is_empty(&queue->mine) && list_is_empty(&queue->mine_unanswered);
+    bool idle = list_is_empty(&queue->mine) && list_is_empty(&queue->mine_kept);
     struct timespec until = after(idle ? wait_ms : 0);
     bool ended;
 
     (void)pthread_mutex_lock(&queue->lock);
     while (idle && !queue->ended && list_is_empty(&queue->items) &&
-           list_is_empty(&queue->unanswered_items))
+           list_is_empty(&queue->kept_items))
         if (pthread_cond_timedwait(&queue->news, &queue->lock, &until) != 0)
             break;
     list_splice(&queue->mine, &queue->items);
-    list_splice(&queue->mine_unanswered, &queue->unanswered_items);
+    list_splice(&queue->mine_kept, &queue->kept_items);
     ended = queue->ended;
     (void)pthread_mutex_unlock(&queue->lock);
-    return !ended || !list_is_empty(&queue->mine) || !list_is_empty(&queue->mine_unanswered);
+    return !ended || !list_is_empty(&queue->mine) || !list_is_empty(&queue->mine_kept);
 }
 
 bool work_queue_take(struct work_queue *queue, int64_t wait_ms, struct batch *batch)
@@ -180,7 +180,7 @@ bool work_queue_take(struct work_queue *queue, int64_t wait_ms, struct batch *ba
     size_t bytes = 0;
 
     list_init(&batch->items);
-    list_init(&batch->unanswered_items);
+    list_init(&batch->kept_items);
     batch->count = 0;
     if (!collect(queue, wait_ms))
         return false;
@@ -196,14 +196,13 @@ bool work_queue_take(struct work_queue *queue, int64_t wait_ms, struct batch *ba
         batch->count++;
     }
     queue->taken += batch->count;
-    LIST_EACH(link, &queue->mine_unanswered) {
-        const struct unanswered_item *unanswered =
-            LIST_ELEMENT(link, struct unanswered_item, link);
+    LIST_EACH(link, &queue->mine_kept) {
+        const struct kept_item *kept = LIST_ELEMENT(link, struct kept_item, link);
 
-        if (unanswered->behind > queue->taken)
+        if (kept->behind > queue->taken)
             break;
         list_remove(link);
-        list_append(&batch->unanswered_items, link);
+        list_append(&batch->kept_items, link);
     }
     return true;
 }

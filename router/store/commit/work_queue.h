@@ -2,11 +2,11 @@
  * work_queue.h - carries work between the loop and the thread of one stage. The queue links lent
  * items by a member of theirs, so it allocates and copies nothing.
  *
- * A work queue has two lanes to its stage: *items* come back answered; *unanswered items* stay with
- * the stage. An unanswered item knows how many items are before it.
+ * A work queue has two lanes to its stage: *items* come back answered; *kept items* stay with the
+ * stage. A kept item knows how many items are before it.
  *
  *     loop                                thread
- *     work_queue_put, _put_unanswered ──► while (work_queue_take(queue, wait_ms, &batch)) {
+ *     work_queue_put, _put_kept ────────► while (work_queue_take(queue, wait_ms, &batch)) {
  *                                             ... all of the batch ...
  *     work_queue_answers, after `wake` ◄──    work_queue_answer(queue, &batch.items, &report);
  *                                         }
@@ -22,17 +22,17 @@
 enum { BATCH_ITEMS_MAX = 1000, BATCH_BYTES_MAX = 4 << 20 };
 
 /** Work that a stage keeps. It is the first member of the stage's own struct. */
-struct unanswered_item {
+struct kept_item {
     struct link link;
-    uint64_t behind; /* items put before it; set by work_queue_put_unanswered */
+    uint64_t behind; /* items put before it; set by work_queue_put_kept */
 };
 
 /** Waiting work for a stage, up to BATCH_ITEMS_MAX and BATCH_BYTES_MAX. */
 struct batch {
     /* Links of the items, in order; the stage owns them until work_queue_answer. */
     struct link items;
-    /* Links of struct unanswered_item, in order; the stage frees them. */
-    struct link unanswered_items;
+    /* Links of struct kept_item, in order; the stage frees them. */
+    struct link kept_items;
     size_t count; /* number of items */
     /* Number of earlier items in this work queue: the first one here is number first + 1. */
     uint64_t first;
@@ -66,8 +66,8 @@ enum mcpx_err work_queue_start(struct work_queue *queue);
 /** Hands over links, in order, and empties `items`. Nothing may be put after work_queue_end. */
 void work_queue_put(struct work_queue *queue, struct link *items, size_t count);
 
-/** Hands over an unanswered item; the stage owns it from then on. */
-void work_queue_put_unanswered(struct work_queue *queue, struct unanswered_item *unanswered);
+/** Hands over a kept item; the stage owns it from then on. */
+void work_queue_put_kept(struct work_queue *queue, struct kept_item *kept);
 
 /** Appends the answered items, in the order in which they were put, and updates `report`. */
 void work_queue_answers(struct work_queue *queue, struct link *answers,

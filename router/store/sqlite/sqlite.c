@@ -160,7 +160,7 @@ struct sqlite {
 
 static struct stored_topic_load *topic_load_of(struct link *link)
 {
-    return LIST_ELEMENT(link, struct stored_topic_load, unanswered.link);
+    return LIST_ELEMENT(link, struct stored_topic_load, kept.link);
 }
 
 /* ---- the writer's thread ---- */
@@ -175,8 +175,8 @@ static uint64_t size_of(const struct mcpx_text *path)
 /* Passes loads of topics on to the loader: all submissions before them are stored by now. */
 static void pass_on(struct sqlite *sqlite, struct batch *batch)
 {
-    while (!list_is_empty(&batch->unanswered_items)) {
-        struct link *link = batch->unanswered_items.next;
+    while (!list_is_empty(&batch->kept_items)) {
+        struct link *link = batch->kept_items.next;
         struct stored_topic_load *load = topic_load_of(link);
         struct link one;
 
@@ -396,7 +396,7 @@ enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task)
 
     if (!load)
         return MCPX_ENOMEM;
-    work_queue_put_unanswered(sqlite->work, &load->unanswered);
+    work_queue_put_kept(sqlite->work, &load->kept);
     return MCPX_OK;
 }
 

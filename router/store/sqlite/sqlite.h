@@ -33,7 +33,7 @@ struct work_queue *sqlite_belt(struct sqlite *sqlite);
  */
 enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task);
 
-/** Appends finished loads: `unanswered.link` of struct stored_topic_load. The caller frees them. */
+/** Appends finished loads: `kept.link` of struct stored_topic_load. The caller frees them. */
 void sqlite_loads(struct sqlite *sqlite, struct link *loads);
 
 /** Ends the threads, then closes the database cleanly. NULL is allowed. */
@@ -41,7 +41,7 @@ void sqlite_free(struct sqlite *sqlite);
 
 /** A load of a topic from the database. */
 struct stored_topic_load {
-    struct unanswered_item unanswered;
+    struct kept_item kept;
     bool closes;                /* not a load: the hub has dropped the topic */
     uint64_t ticket;            /* of the task */
     struct mcpx_slice name;     /* of the topic */

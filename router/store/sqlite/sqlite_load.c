@@ -23,7 +23,7 @@ struct stored_topic_load *stored_topic_load_new(const struct task *task)
                                        .name = {(char *)(load + 1), task->topic.len},
                                        .begun_us = thread_clock_us()};
     memcpy(load + 1, task->topic.text, task->topic.len);
-    list_init(&load->unanswered.link);
+    list_init(&load->kept.link);
     return load;
 }
 

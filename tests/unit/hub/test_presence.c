@@ -22,7 +22,7 @@ static size_t read_all(struct presence *presence, struct presence_reader *reader
     mcpx_text_reset(out);
     mcpx_text_puts(out, "");
     while (reader->batch) {
-        struct batch *batch = reader->batch;
+        struct presence_batch *batch = reader->batch;
         struct mcpx_slice rest = presence_rest(presence, reader, batch, &count);
 
         for (size_t at = 0; at < rest.len; at += 2 + (size_t)rest.text[at + 1]) {
@@ -105,7 +105,7 @@ Test(presence, is_kept_for_who_has_not_read_it_and_names_who_is_overdue)
     }
     cr_expect_null(presence_overdue(&presence, 0), "no bound");
     cr_expect_null(presence_overdue(&presence, presence.memory));
-    cr_expect_eq(presence_overdue(&presence, 9 * sizeof(struct batch)),
+    cr_expect_eq(presence_overdue(&presence, 9 * sizeof(struct presence_batch)),
                  &presence.oldest->readers);
     cr_expect_eq(presence.oldest->readers.next, &slow.link);
     presence_reader_leave(&slow);

@@ -145,8 +145,8 @@ struct stored_topic_load *keeper_load(struct keeper *one, const char *topic)
         wait_for_wake(one);
     }
     stored_topic_load_free(one->load);
-    one->load = LIST_ELEMENT(LIST_ELEMENT(loads.next, struct unanswered_item, link),
-                             struct stored_topic_load, unanswered);
+    one->load = LIST_ELEMENT(LIST_ELEMENT(loads.next, struct kept_item, link),
+                             struct stored_topic_load, kept);
     return one->load;
 }
 

@@ -148,8 +148,8 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
         cr_assert_eq(sqlite_pass(keeper.sqlite, &task), MCPX_OK);
         while (list_is_empty(&loads))
             sqlite_loads(keeper.sqlite, &loads);
-        load = LIST_ELEMENT(LIST_ELEMENT(loads.next, struct unanswered_item, link),
-                            struct stored_topic_load, unanswered);
+        load = LIST_ELEMENT(LIST_ELEMENT(loads.next, struct kept_item, link),
+                            struct stored_topic_load, kept);
         cr_assert_eq(load->count, (size_t)round + 1);
         while (list_is_empty(&list))
             work_queue_answers(sqlite_belt(keeper.sqlite), &list, &keeper.report);

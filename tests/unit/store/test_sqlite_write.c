@@ -63,7 +63,7 @@ static void store_at(int64_t at_ms, const char *topic, size_t count)
         struct batch batch = {.count = count < 100 ? count : 100};
 
         list_init(&batch.items);
-        list_init(&batch.unanswered_items);
+        list_init(&batch.kept_items);
         for (size_t i = 0; i < batch.count; i++) {
             messages[i] = keeper_message(&keeper, topic, "text");
             messages[i].wall_ms = at_ms;

@@ -17,7 +17,7 @@ struct parcel {
 };
 
 struct word {
-    struct unanswered_item unanswered;
+    struct kept_item kept;
     uint64_t expected; /* how many parcels are before it */
 };
 
@@ -52,15 +52,14 @@ static void look_at(struct looker *looker, struct batch *batch)
         looker->in_order = looker->in_order && parcel_of(at)->number == looker->seen++;
         bytes += parcel_of(at)->bytes;
     }
-    while (!list_is_empty(&batch->unanswered_items)) {
+    while (!list_is_empty(&batch->kept_items)) {
         struct word *word = LIST_ELEMENT(
-            LIST_ELEMENT(batch->unanswered_items.next, struct unanswered_item, link),
-            struct word, unanswered);
+            LIST_ELEMENT(batch->kept_items.next, struct kept_item, link), struct word, kept);
 
         looker->words_in_place =
-            looker->words_in_place && word->unanswered.behind == word->expected &&
+            looker->words_in_place && word->kept.behind == word->expected &&
             word->expected >= batch->first && word->expected <= batch->first + batch->count;
-        list_remove(&word->unanswered.link);
+        list_remove(&word->kept.link);
         free(word);
         looker->words++;
     }
@@ -159,7 +158,7 @@ Test(queue, all_that_is_put_comes_back_once_and_in_order)
 
         put(&looker, parcels, round * EACH, EACH, 100);
         word->expected = (round + 1) * EACH;
-        work_queue_put_unanswered(looker.queue, &word->unanswered);
+        work_queue_put_kept(looker.queue, &word->kept);
     }
     take(&looker, 0, (size_t)ROUNDS * EACH, &report);
     work_queue_end(looker.queue);
