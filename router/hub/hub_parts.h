@@ -145,13 +145,6 @@ void leave_topic(struct peer *peer, enum mcpx_err err);
 void leave_lost_topic(struct topic *topic);
 
 /**
- * Answers a sender in its topic, and counts the refusal. Errors with a close code end the
- * connection. So do too many refusals, because an answer costs more than the refused message, and
- * too many unread answers. Leaves slow consumers to hub_disconnect_slow.
- */
-void answer_sender(struct peer *peer, const struct error_notice *error, struct mcpx_now now);
-
-/**
  * Commits a join: the joiner is admitted as in a hub without commits. If its connection has ended
  * meanwhile, the others still get its join, and then its leave.
  */
@@ -165,6 +158,15 @@ void admit_reject(struct pending *pending);
  * those leaves. Call it after anything was appended.
  */
 void hub_disconnect_slow(struct hub *hub);
+
+/* ---- routing ---- */
+
+/**
+ * Answers a sender in its topic, and counts the refusal. Errors with a close code end the
+ * connection. So do too many refusals, because an answer costs more than the refused message, and
+ * too many unread answers. Leaves slow consumers to hub_disconnect_slow.
+ */
+void answer_sender(struct peer *peer, const struct error_notice *error, struct mcpx_now now);
 
 /**
  * Completes a short kind from the correlated envelope, in the topic's log or pending:
