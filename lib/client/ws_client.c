@@ -82,8 +82,8 @@ static enum mcpx_err open_parts(struct mcpx_client *client,
     session.directed = strcmp(client->routing, "directed") == 0;
     mcpx_text_puts(&client->topic, config->topic);
     client->timer = mx_timer_new(client->loop, mx_client_turn, client);
-    client->bell = mx_timer_new(client->loop, mx_client_turn, client);
-    if (client->topic.failed || !client->timer || !client->bell)
+    client->wait_timer = mx_timer_new(client->loop, mx_client_turn, client);
+    if (client->topic.failed || !client->timer || !client->wait_timer)
         return MCPX_ENOMEM;
     err = mcpx_session_new(&session, &client->session);
     return err ? err
@@ -149,15 +149,15 @@ enum mcpx_err mcpx_client_wait(struct mcpx_client *client, int64_t timeout_ms,
         if (client->over)
             return MCPX_ECLOSED;
         if (timeout_ms > 0)
-            mx_timer_set(client->bell, left_ms);
+            mx_timer_set(client->wait_timer, left_ms);
         uv_run(client->loop, timeout_ms == 0 ? UV_RUN_NOWAIT : UV_RUN_ONCE);
         left_ms = start_ms + timeout_ms - mx_clock_now().mono_ms;
         if (timeout_ms >= 0 && left_ms <= 0 && !client->is_held) {
-            mx_timer_stop(client->bell);
+            mx_timer_stop(client->wait_timer);
             return client->over ? MCPX_ECLOSED : MCPX_ETIMEOUT;
         }
     }
-    mx_timer_stop(client->bell);
+    mx_timer_stop(client->wait_timer);
     return MCPX_OK;
 }
 
@@ -221,7 +221,7 @@ void mcpx_client_free(struct mcpx_client *client)
         return;
     mx_wire_free(client->wire);
     mx_timer_free(client->timer);
-    mx_timer_free(client->bell);
+    mx_timer_free(client->wait_timer);
     if (client->loop == &client->own) {
         uv_run(&client->own, UV_RUN_DEFAULT); /* until every handle is closed */
         uv_loop_close(&client->own);

@@ -54,7 +54,8 @@ enum mx_client_state { MX_CLIENT_IDLE, MX_CLIENT_CONNECTING, MX_CLIENT_OPEN };
 
 /**
  * loop, own       where it runs; its own loop where none was lent
- * timer, bell     the next turn; the end of waiting for an event
+ * timer           the next turn
+ * wait_timer      the end of waiting for an event
  * wire            NULL when it is over
  * connect_due_ms  CONNECTING: until when
  * held, is_held   an event the application has not fetched yet: until it has, nothing that takes
@@ -72,7 +73,7 @@ struct mcpx_client {
     struct mcpx_session *session;
     uv_loop_t own;
     uv_loop_t *loop;
-    struct mx_timer *timer, *bell;
+    struct mx_timer *timer, *wait_timer;
     struct mx_wire *wire;
     struct mx_address address;
     struct mcpx_text topic, target;

@@ -369,7 +369,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static void set_alarm(struct mcpx_client *client)
+static void set_timer(struct mcpx_client *client)
 {
     int64_t now = mx_clock_now().mono_ms, due = mcpx_session_deadline(client->session);
     int64_t at = mcpx_session_connect_at(client->session);
@@ -413,7 +413,7 @@ void mx_client_turn(void *user)
     if (client->over)
         shut(client);
     else if (!client->is_held)
-        set_alarm(client);
+        set_timer(client);
     if (client->wire)
         pause_or_go_on(client);
 }

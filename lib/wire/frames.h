@@ -8,7 +8,7 @@
 #include "lib/wire/frame_head.h"
 #include <mcpx/text.h>
 
-/** A frame that is not its message's last and has a shorter body than this is a `crumb`. */
+/** A frame with a shorter body than this is tiny, unless it is the last one of its message. */
 enum { MX_TINY_FRAME_MAX = 1024 };
 
 /**

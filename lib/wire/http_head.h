@@ -55,7 +55,7 @@ struct mx_http_head {
     int status;      /* of an answer, 100 to 999 */
     int minor;       /* the version is HTTP/1.`minor`, 0 or 1 */
     bool has_length; /* there is a Content-Length */
-    bool is_chunked; /* of a request: its body comes in chunks (http_chunks.h) */
+    bool is_chunked; /* of a request: its body comes in chunks (struct mx_http_chunks) */
     uint64_t length; /* the Content-Length; 0 without one */
     size_t count;
     struct mx_http_field fields[MX_HTTP_FIELDS_MAX];

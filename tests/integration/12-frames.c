@@ -232,7 +232,7 @@ Test(frames, that_are_no_messages_are_charged)
 {
     expect_charged(PING, "pings");
     expect_charged(PONG, "pongs");
-    expect_charged(TEXT_OPEN, "crumbs");
+    expect_charged(TEXT_OPEN, "tiny frames");
 }
 
 /*
