@@ -6,7 +6,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/edge/timer.h"
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 
 #include <mcpx/json.h>

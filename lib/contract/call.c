@@ -5,7 +5,7 @@
 #include "lib/contract/call.h"
 
 #include "lib/contract/terms.h"
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/schema/program.h"
 
@@ -38,9 +38,9 @@ static struct mcpx_slice find_given(const struct mx_context_terms *terms,
 /* True when all parsers find the same member of that name, or none. */
 static bool is_clear(struct mcpx_slice object, const char *name)
 {
-    struct mx_ambiguous member = {name, {NULL, 0}};
+    struct mx_decisive member = {name, {NULL, 0}};
 
-    return mx_ambiguous_find(object, &member, 1, NULL);
+    return mx_decisive_find(object, &member, 1, NULL);
 }
 
 static void make_id(struct mx_admission *a, enum mcpx_id_purpose purpose,

@@ -103,7 +103,7 @@ static void fail(struct ending *e)
 static bool check_value(struct ending *e)
 {
     struct mcpx_schema_error error = mx_error("/structuredContent", "required", "is missing");
-    struct mx_ambiguous members[MX_RESULT_MEMBERS];
+    struct mx_decisive members[MX_RESULT_MEMBERS];
     struct mcpx_slice value;
     enum mcpx_err err;
 

@@ -4,7 +4,7 @@
  */
 #include "lib/contract/call.h"
 
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/schema/program.h"
 

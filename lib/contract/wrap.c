@@ -221,7 +221,7 @@ static bool is_bool(struct mcpx_slice value, char letter)
     return mcpx_json_type(value) == MCPX_JSON_BOOL && value.text[0] == letter;
 }
 
-bool mx_result_read(struct mcpx_slice result, struct mx_ambiguous members[MX_RESULT_MEMBERS],
+bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESULT_MEMBERS],
                     struct mcpx_schema_error *error)
 {
     static const char *const paths[] = {"/isError", "/structuredContent", "/content"};
@@ -230,10 +230,10 @@ bool mx_result_read(struct mcpx_slice result, struct mx_ambiguous members[MX_RES
 
     for (size_t j = 0; j < MX_RESULT_MEMBERS; j++)
         members[j].name = paths[j] + 1;
-    if (mx_ambiguous_find(result, members, MX_RESULT_MEMBERS, NULL) && is_object)
+    if (mx_decisive_find(result, members, MX_RESULT_MEMBERS, NULL) && is_object)
         return true;
     while (is_object && i + 1 < MX_RESULT_MEMBERS &&
-           mx_ambiguous_find(result, &members[i], 1, NULL))
+           mx_decisive_find(result, &members[i], 1, NULL))
         i++;
     for (size_t j = 0; j < MX_RESULT_MEMBERS; j++)
         members[j].value = mcpx_json_get(result, members[j].name);
@@ -244,7 +244,7 @@ bool mx_result_read(struct mcpx_slice result, struct mx_ambiguous members[MX_RES
 
 /* Reads the members of a result. */
 static struct mx_answer read_answer(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
-                                    const struct mx_ambiguous members[MX_RESULT_MEMBERS])
+                                    const struct mx_decisive members[MX_RESULT_MEMBERS])
 {
     struct mx_answer answer = {.call = call, .value = members[MX_RESULT_VALUE].value};
     size_t blocks;
@@ -304,7 +304,7 @@ enum mcpx_err mcpx_wrap_result(struct mcpx_wrapper *wrapper, const struct mcpx_w
                                struct mcpx_slice result, struct mcpx_text *out,
                                struct mcpx_wrapped *outcome)
 {
-    struct mx_ambiguous members[MX_RESULT_MEMBERS];
+    struct mx_decisive members[MX_RESULT_MEMBERS];
     struct mcpx_schema_error error;
     bool is_clear = mx_result_read(result, members, &error);
     bool is_failure = is_bool(members[MX_RESULT_IS_ERROR].value, 't');

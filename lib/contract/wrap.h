@@ -6,7 +6,7 @@
 #ifndef MX_WRAP_H
 #define MX_WRAP_H
 
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 #include "lib/json/tree.h"
 
 #include <mcpx/digest.h>
@@ -49,7 +49,7 @@ enum { MX_RESULT_IS_ERROR, MX_RESULT_VALUE, MX_RESULT_CONTENT, MX_RESULT_MEMBERS
  *
  * Returns false when it is not an object, or one of them is ambiguous.
  */
-bool mx_result_read(struct mcpx_slice result, struct mx_ambiguous members[MX_RESULT_MEMBERS],
+bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESULT_MEMBERS],
                     struct mcpx_schema_error *error);
 
 /** The beginning of a text: at most so many code points. */

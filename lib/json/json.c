@@ -18,7 +18,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/fault.h"
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include "lib/json/scan.h"
@@ -225,7 +225,7 @@ static bool refuse_member(struct mcpx_fault *fault, const char *reason, const ch
 }
 
 /* The member of the same or a like name as the walk's; `count` when there is none. */
-static size_t member_at(const struct mcpx_json_walk *walk, const struct mx_ambiguous *members,
+static size_t member_at(const struct mcpx_json_walk *walk, const struct mx_decisive *members,
                         size_t count, enum mx_likeness *likeness)
 {
     size_t i = 0;
@@ -236,8 +236,8 @@ static size_t member_at(const struct mcpx_json_walk *walk, const struct mx_ambig
     return i;
 }
 
-bool mx_ambiguous_find(struct mcpx_slice object, struct mx_ambiguous *members, size_t count,
-                       struct mcpx_fault *fault)
+bool mx_decisive_find(struct mcpx_slice object, struct mx_decisive *members, size_t count,
+                      struct mcpx_fault *fault)
 {
     enum mx_likeness likeness;
 

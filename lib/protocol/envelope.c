@@ -7,7 +7,7 @@
  */
 #include <mcpx/envelope.h>
 
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 #include "lib/json/scan.h"
 #include "lib/protocol/grammar.h"
 

@@ -13,7 +13,7 @@
 #include <mcpx/rpc.h>
 
 #include "lib/base/fault.h"
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 #include "lib/json/escape.h"
 #include "lib/protocol/grammar.h"
 
@@ -83,15 +83,15 @@ enum { OTHERS = sizeof others / sizeof *others, MEMBERS_MAX = 4 };
 /* Checks `_meta` itself. */
 static bool check_meta(struct mcpx_slice meta, struct mcpx_fault *fault)
 {
-    struct mx_ambiguous task = {.name = "taskId"};
-    struct mx_ambiguous members[] = {{.name = META "related-task"},
-                                     {.name = "progressToken"},
-                                     {.name = META "protocolVersion"},
-                                     {.name = META "clientInfo"},
-                                     {.name = META "clientCapabilities"}};
+    struct mx_decisive task = {.name = "taskId"};
+    struct mx_decisive members[] = {{.name = META "related-task"},
+                                    {.name = "progressToken"},
+                                    {.name = META "protocolVersion"},
+                                    {.name = META "clientInfo"},
+                                    {.name = META "clientCapabilities"}};
 
-    return mx_ambiguous_find(meta, members, sizeof members / sizeof *members, fault) &&
-           mx_ambiguous_find(members[0].value, &task, 1, fault);
+    return mx_decisive_find(meta, members, sizeof members / sizeof *members, fault) &&
+           mx_decisive_find(members[0].value, &task, 1, fault);
 }
 
 /*
@@ -101,19 +101,19 @@ static bool check_meta(struct mcpx_slice meta, struct mcpx_fault *fault)
  */
 static bool check_meta_of(struct mcpx_slice object, struct mcpx_fault *fault)
 {
-    struct mx_ambiguous meta = {.name = "_meta"};
+    struct mx_decisive meta = {.name = "_meta"};
 
-    return mx_ambiguous_find(object, &meta, 1, fault) && check_meta(meta.value, fault);
+    return mx_decisive_find(object, &meta, 1, fault) && check_meta(meta.value, fault);
 }
 
 /* Reads `ref`: of the method's rows, the one with the type of `ref` names the inner member. */
 static bool find_inner(struct mcpx_slice method, struct mcpx_slice ref,
                        struct mcpx_slice *value, struct mcpx_fault *fault)
 {
-    struct mx_ambiguous members[] = {{.name = "type"}, {.name = "name"}, {.name = "uri"}};
+    struct mx_decisive members[] = {{.name = "type"}, {.name = "name"}, {.name = "uri"}};
 
     *value = (struct mcpx_slice){NULL, 0};
-    if (!mx_ambiguous_find(ref, members, 3, fault))
+    if (!mx_decisive_find(ref, members, 3, fault))
         return false;
     for (size_t i = 0; i < ROWS; i++)
         if (mcpx_slice_equal(method, rows[i].method) &&
@@ -131,7 +131,7 @@ static bool find_inner(struct mcpx_slice method, struct mcpx_slice ref,
 static bool read_params(struct mcpx_slice method, struct mcpx_slice params,
                         struct mcpx_slice *value, struct mcpx_fault *fault)
 {
-    struct mx_ambiguous members[MEMBERS_MAX] = {{.name = "_meta"}};
+    struct mx_decisive members[MEMBERS_MAX] = {{.name = "_meta"}};
     size_t row = 0, count = 1;
 
     *value = (struct mcpx_slice){NULL, 0};
@@ -142,7 +142,7 @@ static bool read_params(struct mcpx_slice method, struct mcpx_slice params,
         row++;
     if (row < ROWS)
         members[count].name = rows[row].member;
-    if (!mx_ambiguous_find(params, members, count + (row < ROWS), fault) ||
+    if (!mx_decisive_find(params, members, count + (row < ROWS), fault) ||
         !check_meta(members[0].value, fault))
         return false;
     if (row == ROWS)
@@ -171,7 +171,7 @@ static bool is_integer(struct mcpx_slice value)
     return true;
 }
 
-static enum mcpx_err check_id(const struct mx_ambiguous fields[FIELDS],
+static enum mcpx_err check_id(const struct mx_decisive fields[FIELDS],
                               struct mcpx_fault *fault)
 {
     switch (mcpx_json_type(fields[ID].value)) {
@@ -194,7 +194,7 @@ static enum mcpx_err check_id(const struct mx_ambiguous fields[FIELDS],
     }
 }
 
-static enum mcpx_err check_fields(const struct mx_ambiguous fields[FIELDS],
+static enum mcpx_err check_fields(const struct mx_decisive fields[FIELDS],
                                   struct mcpx_fault *fault)
 {
     enum mcpx_json_type params = mcpx_json_type(fields[PARAMS].value);
@@ -215,7 +215,7 @@ static enum mcpx_err check_fields(const struct mx_ambiguous fields[FIELDS],
     return check_id(fields, fault);
 }
 
-static enum mcpx_rpc_form form_of(const struct mx_ambiguous fields[FIELDS])
+static enum mcpx_rpc_form form_of(const struct mx_decisive fields[FIELDS])
 {
     if (fields[RESULT].value.text)
         return MCPX_RPC_RESULT;
@@ -275,7 +275,7 @@ static enum mcpx_err read_context(struct mcpx_rpc *out, struct mcpx_fault *fault
 enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,
                             struct mcpx_fault *fault)
 {
-    struct mx_ambiguous fields[FIELDS] = {
+    struct mx_decisive fields[FIELDS] = {
         [JSONRPC] = {.name = "jsonrpc"}, [ID] = {.name = "id"},
         [METHOD] = {.name = "method"},   [PARAMS] = {.name = "params"},
         [RESULT] = {.name = "result"},   [ERROR] = {.name = "error"}};
@@ -283,8 +283,8 @@ enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,
 
     if (mcpx_json_type(text) != MCPX_JSON_OBJECT)
         return mx_fault_set(fault, "expected an object with one JSON-RPC message", "", 0);
-    err = mx_ambiguous_find(text, fields, FIELDS, fault) ? check_fields(fields, fault)
-                                                         : MCPX_EINVALID;
+    err = mx_decisive_find(text, fields, FIELDS, fault) ? check_fields(fields, fault)
+                                                        : MCPX_EINVALID;
     if (err)
         return err;
     out->text = text;

@@ -10,7 +10,7 @@
 #include "lib/base/digits.h"
 #include "lib/base/fault.h"
 #include "lib/base/scoped.h"
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 
 void mx_delivery_drop(struct mcpx_session *session, struct mx_own *own)
 {

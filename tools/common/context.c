@@ -10,7 +10,7 @@
 #include "lib/base/digits.h"
 #include "lib/base/match.h"
 #include "lib/edge/file.h"
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
 #include "tools/common/command.h"

@@ -149,7 +149,7 @@ void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, b
 static const struct mcpx_slice replacement = {"\xef\xbf\xbd", 3}, mark = {"\xef\xbb\xbf", 3};
 
 /* The value of a member of this name is decisive: a repair might change its meaning. */
-static bool is_ambiguous(struct mcpx_slice name)
+static bool is_decisive(struct mcpx_slice name)
 {
     static const char *const names[] = {"id",  "jsonrpc",       "method",   "name",
                                         "uri", "progressToken", "requestId"};
@@ -189,7 +189,7 @@ static bool has_lost(struct mcpx_slice text)
             name = string;
             owner = text.text[at] == '{' ? name : owner;
         } else {
-            lost = is_ambiguous(name) && is_mended(string) && !bridge_is(owner, "serverInfo");
+            lost = is_decisive(name) && is_mended(string) && !bridge_is(owner, "serverInfo");
             name = (struct mcpx_slice){0};
         }
     }

@@ -6,7 +6,7 @@
 #include "lib/base/digits.h"
 #include "lib/base/scoped.h"
 #include "lib/edge/file.h"
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include "lib/json/scan.h"

@@ -8,7 +8,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/scoped.h"
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
 #include <mcpx/error.h>

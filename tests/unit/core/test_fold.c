@@ -2,7 +2,7 @@
  * What breaks for whom: a grant was given for the member `name`, and a receiver that ignores letter
  * case acts on the member `Name`. Protocol: sections 1 and 9.
  */
-#include "lib/json/ambiguous.h"
+#include "lib/json/decisive.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -146,14 +146,14 @@ Test(fold, decisive_members_are_found_or_refused_in_one_walk)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct mx_ambiguous members[] = {{.name = "id"}, {.name = "method"}};
+        struct mx_decisive members[] = {{.name = "id"}, {.name = "method"}};
         struct mcpx_slice object = mcpx_slice_of(rows[i].object);
         struct mcpx_fault fault = {NULL, NULL, 0};
         const char *const values[] = {rows[i].id, rows[i].method};
-        bool found = mx_ambiguous_find(object, members, 2, &fault);
+        bool found = mx_decisive_find(object, members, 2, &fault);
 
         cr_expect_eq(found, !rows[i].fault, "%s", rows[i].object);
-        cr_expect_eq(mx_ambiguous_find(object, members, 2, NULL), found);
+        cr_expect_eq(mx_decisive_find(object, members, 2, NULL), found);
         if (!found) {
             cr_expect_str_eq(fault.field, rows[i].fault, "%s", rows[i].object);
             continue;

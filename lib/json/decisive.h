@@ -1,9 +1,9 @@
 /*
- * ambiguous.h - finds the decisive members of an object. Some readers ignore letter case, so names
+ * decisive.h - finds the decisive members of an object. Some readers ignore letter case, so names
  * are compared that way, too: no other reader can find other members.
  */
-#ifndef MX_AMBIGUOUS_H
-#define MX_AMBIGUOUS_H
+#ifndef MX_DECISIVE_H
+#define MX_DECISIVE_H
 
 #include <mcpx/base.h>
 #include <mcpx/json.h>
@@ -31,7 +31,7 @@ enum mx_likeness { MX_UNLIKE, MX_LIKE, MX_SAME };
 enum mx_likeness mx_fold_compare(struct mcpx_slice raw, const char *name);
 
 /** A decisive member. */
-struct mx_ambiguous {
+struct mx_decisive {
     const char *name;        /* ASCII, not empty */
     struct mcpx_slice value; /* filled: its value, or an absent slice */
 };
@@ -46,8 +46,8 @@ struct mx_ambiguous {
  * Returns false when one of them stands twice, or when a member is named like one of them without
  * being it (mx_fold_compare). Protocol: section 9.
  */
-bool mx_ambiguous_find(struct mcpx_slice object, struct mx_ambiguous *members, size_t count,
-                       struct mcpx_fault *fault);
+bool mx_decisive_find(struct mcpx_slice object, struct mx_decisive *members, size_t count,
+                      struct mcpx_fault *fault);
 
 /** The first error with this string as its name on the wire; MCPX_OK when there is none. */
 enum mcpx_err mx_error_named(struct mcpx_slice string);
