@@ -22,7 +22,6 @@
  */
 struct nesting {
     size_t depth;
-    size_t deepest;
     size_t depth_max; /* at most MX_DEPTH_MAX */
     uint64_t kinds;
     uint64_t *saved;
@@ -36,8 +35,6 @@ static inline bool nesting_enter(struct nesting *nesting, bool is_object)
         nesting->saved[nesting->depth >> 6] = nesting->kinds;
     nesting->kinds = nesting->kinds << 1 | is_object;
     nesting->depth++;
-    if (nesting->depth > nesting->deepest)
-        nesting->deepest = nesting->depth;
     return true;
 }
 
@@ -174,7 +171,6 @@ static const unsigned char *skip_value(struct mx_reader *reader, struct nesting 
         if (at)
             at = close_brackets(reader, &nesting, at, outer->depth);
     } while (at && nesting.depth > outer->depth);
-    outer->deepest = nesting.deepest;
     return at;
 }
 
@@ -213,7 +209,6 @@ static const unsigned char *scan_members(struct mx_reader *reader, struct nestin
                                          const unsigned char *at, struct mx_scan *out)
 {
     nesting->depth = 1; /* its bit is never asked for */
-    nesting->deepest = 1;
     at = mx_space_skip(at + 1, reader->end);
     if (at < reader->end && *at == '}')
         return at + 1;
@@ -261,7 +256,6 @@ enum mcpx_err mx_scan(struct mcpx_slice text, size_t depth_max, struct mx_scan *
                                              : skip_value(&reader, &nesting, begin);
     if (at) {
         out->value = mx_between(begin, at);
-        out->depth = nesting.deepest;
         at = mx_space_skip(at, reader.end);
         if (at < reader.end)
             at = mx_reader_refuse(&reader, at, "expected nothing after the JSON value");

@@ -48,7 +48,6 @@ struct mx_scan {
     struct mcpx_slice value;
     size_t count; /* members stored (at most MCPX_MEMBERS_MAX) */
     size_t total; /* members seen, which may be more */
-    size_t depth; /* deepest nesting met (a scalar: 0, {}: 1) */
     struct mx_member members[MCPX_MEMBERS_MAX];
 };
 
