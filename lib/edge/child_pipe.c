@@ -302,8 +302,8 @@ static bool report_lost(struct mcpx_child *child)
     if (!child->unshown)
         return true;
     mx_format(&text,
-              "[%s] lines missing here, because nobody read them or they were too many: "
-              "%s\n",
+              "[%s] lines are missing here, because they were too many or their reader was "
+              "slow: %s\n",
               child->config.name, child->unshown);
     if (text.failed || show_line(mcpx_text_view(&text)) <= 0)
         return false;
