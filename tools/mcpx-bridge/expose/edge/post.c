@@ -7,6 +7,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
+#include "lib/json/number.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/contract.h>
@@ -179,22 +180,19 @@ struct mcpx_text expose_post_answer(struct mcpx_slice line, struct mcpx_slice id
 
 int expose_post_status(struct mcpx_slice answer, bool wants_events)
 {
-    static const struct {
-        struct mcpx_slice number;
-        int status;
-    } rows[] = {{{"-32700", 6}, 400}, {{"-32600", 6}, 400}, {{"-32601", 6}, 404}};
     struct mcpx_slice error = mcpx_json_get(answer, "error");
+    struct mcpx_slice number = mcpx_json_get(error, "code");
     mx_scoped_text name = {0};
     enum mcpx_code code;
+    int64_t rpc;
 
     if (!error.text || wants_events)
         return 200;
     mcpx_json_add_unescaped(&name,
                             mcpx_json_get(mcpx_json_get(error, "data"), "canonical_code"));
-    if (mcpx_code_find(mcpx_text_view(&name), &code))
+    if (mcpx_code_find(mcpx_text_view(&name), &code) ||
+        (mcpx_json_type(number) == MCPX_JSON_NUMBER && mx_number_small(number, &rpc) &&
+         mcpx_code_of_protocol(rpc, &code)))
         return mcpx_code_status(code);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (mcpx_slice_equal(mcpx_json_get(error, "code"), rows[i].number))
-            return rows[i].status;
     return 500;
 }
