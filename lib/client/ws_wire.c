@@ -355,7 +355,7 @@ void mx_wire_connect(struct mx_wire *wire, const struct mcpx_text *target)
     wire->target = target;
     mx_stream_init(&wire->stream, wire->loop, &calls, wire);
     if (wire->cert_file.len)
-        (void)mx_certificate_use(wire->tls, wire->cert_file.text, wire->key_file.text);
+        mx_certificate_use(wire->tls, wire->cert_file.text, wire->key_file.text);
     if (wire->tls)
         tls = mx_tls_new(wire->room, wire->tls, host);
     if (wire->tls && !tls)

@@ -4,7 +4,6 @@
  */
 #include "lib/contract/call.h"
 
-#include "lib/base/rows.h"
 #include "lib/contract/terms.h"
 #include "lib/json/json_write.h"
 

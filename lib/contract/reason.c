@@ -135,17 +135,11 @@ static bool holds(struct mcpx_slice text, size_t window, struct mcpx_slice part,
 static bool repeats_lines(struct mcpx_slice text, size_t window, struct mcpx_slice string,
                           uint64_t *work)
 {
-    size_t begin = 0;
-
     if (!memchr(string.text, '\n', string.len))
         return false;
-    while (begin < string.len) {
-        struct mcpx_slice rest = {string.text + begin, string.len - begin}, line;
-        const char *end = (const char *)memchr(rest.text, '\n', rest.len);
+    while (string.len > 0) {
+        struct mcpx_slice line = to_find(mx_cut_at(&string, '\n'));
 
-        rest.len = end ? (size_t)(end - rest.text) : rest.len;
-        begin += rest.len + 1;
-        line = to_find(rest);
         if (line.len >= LINE_MIN && holds(text, window, line, work))
             return true;
     }

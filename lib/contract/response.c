@@ -94,17 +94,12 @@ static const struct {
     {"upgrade:", "upgrade_required"},
 };
 
-static char lower(char byte)
-{
-    return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
-}
-
 static bool says(struct mcpx_slice text, const char *phrase)
 {
     size_t len = strlen(phrase), same;
 
     for (size_t at = 0; at + len <= text.len; at++) {
-        for (same = 0; same < len && lower(text.text[at + same]) == phrase[same];)
+        for (same = 0; same < len && mx_lower(text.text[at + same]) == phrase[same];)
             same++;
         if (same == len)
             return true;

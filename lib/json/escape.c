@@ -6,7 +6,6 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/plain.h"
-#include "lib/json/scan.h"
 
 /* The code unit of "\uXXXX" at `at`; 0 (not a surrogate) when no such escape is there. */
 static uint32_t code_unit(struct mcpx_slice raw, size_t at)

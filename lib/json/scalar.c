@@ -5,6 +5,7 @@
  */
 #include "lib/json/scan.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/plain.h"
 #include "lib/json/escape.h"
 
@@ -23,11 +24,6 @@ const unsigned char *mx_space_run(const unsigned char *at, const unsigned char *
     return at;
 }
 
-static bool is_hex(unsigned char byte)
-{
-    return (unsigned char)(byte - '0') < 10 || (unsigned char)((byte | 0x20) - 'a') < 6;
-}
-
 /* The four digits of "\u"; `at` is the u. */
 static const unsigned char *skip_digits(struct mx_reader *reader, const unsigned char *at)
 {
@@ -35,7 +31,7 @@ static const unsigned char *skip_digits(struct mx_reader *reader, const unsigned
         at++;
         if (at == reader->end)
             return mx_reader_refuse(reader, at, "text ends inside a string");
-        if (!is_hex(*at))
+        if (mx_hex_digit((char)*at) < 0)
             return mx_reader_refuse(reader, at,
                                     "expected four hexadecimal digits after '\\u'");
     }

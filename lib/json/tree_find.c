@@ -11,7 +11,6 @@
 #include "lib/base/scoped.h"
 #include "lib/json/escape.h"
 #include "lib/json/number.h"
-#include "lib/json/scan.h"
 
 #include <stdlib.h>
 

@@ -211,15 +211,15 @@ static bool take_reference(struct reader *r, size_t len, size_t number, struct m
     return true;
 }
 
-/* The name in <> that begins `ahead` bytes from here; empty when there is none. */
-static struct mcpx_slice group_name(const struct reader *r, size_t ahead)
+/* The name in <> behind "(?<" or "\\k<"; empty when there is none. */
+static struct mcpx_slice group_name(const struct reader *r)
 {
-    struct mcpx_slice name = {r->pattern.text + r->at + ahead, 0};
-    char byte = peek(r, ahead);
+    struct mcpx_slice name = {r->pattern.text + r->at + 3, 0};
+    char byte = peek(r, 3);
 
     while (mx_is_letter(byte) || byte == '_' || byte == '$' ||
            (name.len > 0 && mx_is_digit(byte)))
-        byte = peek(r, ahead + ++name.len);
+        byte = peek(r, 3 + ++name.len);
     if (byte != '>')
         name.len = 0;
     return name;
@@ -267,7 +267,7 @@ static bool take_escape(struct reader *r)
     case 'P':
         return take_property(r);
     case 'k':
-        name = group_name(r, 3);
+        name = group_name(r);
         return peek(r, 2) == '<' && name.len > 0 ? take_reference(r, name.len + 4, 0, name)
                                                  : refuse(r, no_name);
     case '0':
@@ -303,7 +303,7 @@ static bool take_group(struct reader *r)
     group->number = ++r->captures;
     if (!kind)
         return pass(r, 1);
-    group->name = group_name(r, 3);
+    group->name = group_name(r);
     if (group->name.len == 0)
         return refuse(r, no_name);
     for (size_t i = 1; i < r->current; i++)

@@ -118,11 +118,8 @@ SSL_CTX *mx_client_context(const char *ca_file);
 const char *mx_certificate_fault(const char *cert_file, const char *key_file,
                                  const char **field);
 
-/**
- * Later connections of `context` show the present contents of the files. Returns as
- * mx_certificate_fault; after an error they show the old ones.
- */
-const char *mx_certificate_use(SSL_CTX *context, const char *cert_file, const char *key_file);
+/** Later connections of `context` show the present contents of the files, if they are usable. */
+void mx_certificate_use(SSL_CTX *context, const char *cert_file, const char *key_file);
 
 /**
  * Can these files be shown, and is their certificate another one than connections with `context`

@@ -50,19 +50,18 @@ const char *mx_certificate_fault(const char *cert_file, const char *key_file,
     return why;
 }
 
-const char *mx_certificate_use(SSL_CTX *context, const char *cert_file, const char *key_file)
+void mx_certificate_use(SSL_CTX *context, const char *cert_file, const char *key_file)
 {
     const char *field, *why;
     SSL_CTX *fresh = load(cert_file, key_file, &field, &why);
     STACK_OF(X509) *chain = NULL;
 
-    if (!why)
+    if (!why) {
         (void)SSL_CTX_get0_chain_certs(fresh, &chain);
-    if (!why && SSL_CTX_use_cert_and_key(context, SSL_CTX_get0_certificate(fresh),
-                                         SSL_CTX_get0_privatekey(fresh), chain, 1) != 1)
-        why = mx_openssl_reason();
+        (void)SSL_CTX_use_cert_and_key(context, SSL_CTX_get0_certificate(fresh),
+                                       SSL_CTX_get0_privatekey(fresh), chain, 1);
+    }
     SSL_CTX_free(fresh);
-    return why;
 }
 
 const char *mx_certificate_renewal_fault(SSL_CTX *context, const char *cert_file,
