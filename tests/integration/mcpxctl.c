@@ -3,6 +3,7 @@
  * into production; a token shows in a process list or an error message. Runs the real program.
  * Protocol: sections 2, 3 and 6.
  */
+#include "tests/support/count.h"
 #include "tests/support/outside.h"
 
 #include <criterion/criterion.h>
@@ -11,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 enum { OUTPUT_MAX = 8192 };
 
@@ -129,7 +128,7 @@ Test(mcpxctl, can_decides_like_the_router)
         {"can --live --profile reader chat", 2, "give one of them"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         check(&rows[i]);
 }
 
@@ -180,7 +179,7 @@ Test(mcpxctl, can_decides_about_the_topic_too)
          "--topic needs 1 to 256 bytes of UTF-8 without control characters"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         check(&rows[i]);
 }
 
@@ -249,7 +248,7 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
          "\"offset\":12}\n"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         check(&rows[i]);
 }
 
@@ -268,7 +267,7 @@ Test(mcpxctl, kind_shows_how_the_router_reads_it)
          "\"reserved\":true,\"dot_segment\":true}\n"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         check(&rows[i]);
 }
 
@@ -287,7 +286,7 @@ Test(mcpxctl, helps_and_names_its_version)
         {"help can", 0, "usage: mcpxctl can [--config FILE]"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         check(&rows[i]);
 }
 
@@ -336,7 +335,7 @@ Test(mcpxctl, token_hashes_what_it_reads_and_repeats_nothing)
     };
     char output[OUTPUT_MAX];
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         cr_expect_eq(run(rows[i].words, rows[i].input, output), rows[i].status, "%s < %s",
                      rows[i].words, rows[i].input);
         cr_expect_not_null(strstr(output, rows[i].says), "%s says: %s", rows[i].words, output);
@@ -377,7 +376,7 @@ Test(mcpxctl, R000_21_R000_23_digest_of_what_it_reads)
     };
     char output[OUTPUT_MAX];
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         int status = run(rows[i].words, rows[i].input, output);
 
         cr_expect_eq(status, rows[i].status, "%s < %s exits with %d", rows[i].words,
@@ -401,7 +400,7 @@ Test(mcpxctl, completion_offers_files)
     static const char *const lines[] = {"digest /etc/hostna", "who --token-file /etc/hostna"};
     char line[2048], output[OUTPUT_MAX];
 
-    for (size_t i = 0; i < LENGTH(lines); i++) {
+    for (size_t i = 0; i < COUNT(lines); i++) {
         snprintf(line, sizeof line,
                  "PATH=\"$MCPX_BINARY_DIR/bin:$PATH\" bash -c 'source <(mcpxctl completion "
                  "bash); COMP_WORDS=(mcpxctl %s); COMP_LINE=\"${COMP_WORDS[*]}\"; "

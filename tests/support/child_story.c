@@ -10,19 +10,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Time to end is ample, so that a busy machine changes no story; tests about it say less. */
 enum { SHORT_LINE = 80, STOP_MS = 40000 };
-
-long story_now_ms(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return at.tv_sec * 1000 + at.tv_nsec / 1000000;
-}
 
 char *story_program(void)
 {

@@ -65,7 +65,4 @@ pid_t story_parent(long pid);
 /** Path of the odd server. */
 char *story_program(void);
 
-/** Milliseconds that only go forward. */
-long story_now_ms(void);
-
 #endif

@@ -5,6 +5,7 @@
 #ifndef ENVELOPE_TEXT_H
 #define ENVELOPE_TEXT_H
 
+#include "tests/support/count.h"
 #include <mcpx/base.h>
 
 #define PROTOCOL "\"protocol\":\"mcpx/v0.1\","
@@ -21,7 +22,5 @@
         literal, sizeof(literal) - 1                                                          \
     }
 #define WITH(members) T(ENVELOPE(members))
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 #endif

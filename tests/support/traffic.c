@@ -56,9 +56,6 @@ void traffic_event(void *user, struct mcpx_client *client, const struct mcpx_eve
     case MCPX_EVENT_MESSAGE:
         on_message(side, event);
         break;
-    case MCPX_EVENT_LEFT:
-        side->lefts++;
-        break;
     case MCPX_EVENT_VIOLATION:
     case MCPX_EVENT_REFUSED:
         side->wrong++;

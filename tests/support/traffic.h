@@ -11,17 +11,16 @@
 /**
  * One side; its client's `user`.
  *
- * each        how many messages each side writes
- * wrong       messages out of order, twice, or not believed
- * joins, resumed, lefts
- *             how often it joined, was resumed, and left
+ * each             how many messages each side writes
+ * wrong            messages out of order, twice, or not believed
+ * joins, resumed   how often it joined, and was resumed
  */
 struct side {
     struct mcpx_client *client;
     struct side *other;
     int each;
     int sent, delivered, heard, wrong;
-    int joins, resumed, lefts;
+    int joins, resumed;
 };
 
 /** The clients' on_event. Says goodbye when all was delivered and heard. */

@@ -68,7 +68,7 @@ static void set_up(void)
 
     stage_set_up();
     cr_assert_not_null(mkdtemp(home));
-    for (size_t i = 0; i < LENGTH(variables); i++)
+    for (size_t i = 0; i < COUNT(variables); i++)
         setenv(variables[i], home, 1);
     setenv("LC_ALL", "C", 1);
 }
@@ -83,7 +83,7 @@ TestSuite(completion, .init = set_up, .fini = tear_down, .timeout = 300);
 
 Test(completion, scripts_are_scripts)
 {
-    for (size_t i = 0; i < LENGTH(shells); i++) {
+    for (size_t i = 0; i < COUNT(shells); i++) {
         char line[128];
 
         snprintf(line, sizeof line, "mcpxctl completion %s | %s -n /dev/stdin 2>&1",
@@ -113,7 +113,7 @@ Test(completion, offers_are_those_of_the_table)
 {
     static char verbs[OUTPUT_MAX], table[OUTPUT_MAX];
 
-    for (size_t i = 0; i < LENGTH(shells); i++) {
+    for (size_t i = 0; i < COUNT(shells); i++) {
         char *rest = NULL;
 
         if (!has_shell(shells[i].name))
@@ -170,8 +170,8 @@ Test(completion, what_is_there_is_offered_in_every_shell)
         {"nothing --as ann ", ""},
     };
 
-    for (size_t i = 0; i < LENGTH(shells); i++) {
-        for (size_t j = 0; j < LENGTH(rows) && has_shell(shells[i].name); j++) {
+    for (size_t i = 0; i < COUNT(shells); i++) {
+        for (size_t j = 0; j < COUNT(rows) && has_shell(shells[i].name); j++) {
             const char *expected = rows[j].offers;
 
             complete(&shells[i], rows[j].typed);

@@ -75,7 +75,7 @@ Test(context, says_where_and_as_whom)
         {"MCPX_CONTEXT=missing mcpxctl context list", 0, "  room  --url ws://"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 /* Of what says who one is, the nearest alone counts. */
@@ -93,7 +93,7 @@ Test(context, a_token_named_nearer_replaces_the_contexts)
         {"MCPX_TOKEN=other mcpxctl who --context dev 2>&1", 5, "401"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 Test(context, the_file_is_for_its_user_and_holds_no_token)
@@ -111,7 +111,7 @@ Test(context, the_file_is_for_its_user_and_holds_no_token)
     };
     struct stat about;
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         expect(rows[i].line, rows[i].status, rows[i].says);
         cr_expect_null(strstr(output, "one-token"), "%s says: %s", rows[i].line, output);
     }
@@ -146,7 +146,7 @@ Test(context, what_is_wrong_with_the_file_is_said_with_its_place)
 
     name_file();
     cr_assert_eq(run("mkdir $XDG_CONFIG_HOME/mcpx"), 0);
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         expect_of(2, rows[i].says, "printf '%s' > $F; mcpxctl who --as ann 2>&1",
                   rows[i].text);
         cr_expect_null(strstr(output, "secret"), "%s", output);
@@ -184,7 +184,7 @@ Test(context, actions_say_what_they_want)
          "cannot be written: Not a directory"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 /* As sudo, containers and services leave it: who says all on the command line needs no file. */
@@ -203,5 +203,5 @@ Test(context, a_home_that_is_not_ones_own_keeps_none)
     };
 
     name_file();
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }

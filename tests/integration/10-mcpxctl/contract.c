@@ -64,7 +64,7 @@ Test(contract, names_and_schemas_are_printed)
         {"mcpxctl contract contxt 2>&1", 4, "contxt is no contract (did you mean context?)"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 Test(contract, R002_5_a_document_is_judged_and_the_exit_code_says_it)
@@ -93,7 +93,7 @@ Test(contract, R002_5_a_document_is_judged_and_the_exit_code_says_it)
          "--dialect goes with the word schema"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 Test(contract, each_line_is_a_document_with_a_verdict_of_its_own)
@@ -110,7 +110,7 @@ Test(contract, each_line_is_a_document_with_a_verdict_of_its_own)
         {"mcpxctl validate context log --lines --quiet", 1, ""},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 Test(contract, R002_21_a_schema_comes_from_a_file_and_refers_to_what_is_known)
@@ -161,7 +161,7 @@ Test(contract, R002_21_a_schema_comes_from_a_file_and_refers_to_what_is_known)
          "--known needs URI=PATH"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 Test(contract, R002_16_two_logs_are_compared_line_by_line)
@@ -199,7 +199,7 @@ Test(contract, R002_16_two_logs_are_compared_line_by_line)
         {"mcpxctl parity golden 2>&1", 2, ""},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 #define WRAPPED "{\"schema_version\":\"mcp.envelope.v0.1\",\"result\":"
@@ -239,7 +239,7 @@ Test(contract, R000_1_a_program_that_is_no_server_puts_its_result_into_an_envelo
          0, "breaks its contract, so a failure stands in its place"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 Test(contract, what_cannot_be_wrapped_is_refused)
@@ -262,7 +262,7 @@ Test(contract, what_cannot_be_wrapped_is_refused)
         {"mcpxctl wrap mcp.envelope.v0.1 nowhere.json 2>&1", 2, "nowhere.json: No such file"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 /* Nothing that a schema names is opened: not a file of that name, not a folder above. */

@@ -100,7 +100,7 @@ Test(endless, pages_that_do_not_end_are_given_up)
     };
     struct rusage usage;
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
     getrusage(RUSAGE_CHILDREN, &usage);
     cr_expect_lt(usage.ru_maxrss, 1 << 20, "%ld KiB", usage.ru_maxrss);
 }

@@ -175,10 +175,10 @@ Test(hostile, the_terminal_is_given_nothing_but_text)
         "{\"a\xe2\x81\xa6\":\"\xc2\x9b"
         "31m\",\"b\":\"\\u001b[2J\\r\xe2\x80\x8b\"}}}");
     say("chat", NULL, "chat", "{\"text\":\"\\u001b]0;x\\u0007\\u009b\\r\\u202e\"}");
-    for (size_t i = 0; i < LENGTH(lines); i++) {
+    for (size_t i = 0; i < COUNT(lines); i++) {
         cr_expect_eq(run(lines[i]), 0, "%s: %s", lines[i], output);
         cr_expect_gt(strlen(output), 10, "%s", lines[i]);
-        for (size_t j = 0; j < LENGTH(bad); j++)
+        for (size_t j = 0; j < COUNT(bad); j++)
             cr_expect_null(strstr(output, bad[j]), "%s has %zu: %s", lines[i], j, output);
     }
 }
@@ -200,12 +200,12 @@ Test(hostile, a_terminal_is_not_turned_by_what_was_meant_for_programs)
     expect("mcpxctl history --json --as ann", 0, "\"a\xe2\x80\xae\":\"\xc2\x9b");
     if (run("command -v script") != 0)
         cr_skip_test("no `script` to make a terminal with");
-    for (size_t i = 0; i < LENGTH(verbs); i++) {
+    for (size_t i = 0; i < COUNT(verbs); i++) {
         snprintf(line, sizeof line,
                  "script -qec \"$MCPX_BINARY_DIR/bin/mcpxctl %s\" /dev/null", verbs[i]);
         cr_expect_eq(run(line), 0, "%s: %s", line, output);
         cr_expect_not_null(strstr(output, "\\u200d"), "%s: %s", line, output);
-        for (size_t j = 0; j < LENGTH(bad); j++)
+        for (size_t j = 0; j < COUNT(bad); j++)
             cr_expect_null(strstr(output, bad[j]), "%s has %zu: %s", line, j, output);
     }
 }

@@ -93,7 +93,7 @@ Test(restart, who_waits_is_answered_when_the_router_is_back)
          "fs  late:than/never\n"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         int status = run_through_restart(rows[i].line, rows[i].kind, rows[i].signal);
 
         cr_expect_eq(status, 0, "%s exits with %d: %s", rows[i].line, status, output);

@@ -5,8 +5,7 @@
 #define MCPXCTL_TEST_STAGE_H
 
 #include "server.h"
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
+#include "tests/support/count.h"
 
 enum { OUTPUT_MAX = 65536 };
 

@@ -28,7 +28,7 @@ Test(status, tells_how_the_router_is_and_who_is_there)
     };
 
     cr_assert_eq(run("mcpxctl status --as ann"), 0, "%s", output);
-    for (size_t i = 0; i < LENGTH(lines); i++)
+    for (size_t i = 0; i < COUNT(lines); i++)
         cr_expect_not_null(strstr(output, lines[i]), "%s in: %s", lines[i], output);
     cr_assert_eq(run("mcpxctl status --as ann --json"), 0, "%s", output);
     cr_expect_not_null(strstr(output, "\"ready\":true,\"connections\":1,"), "%s", output);
@@ -83,6 +83,6 @@ Test(status, exits_with_what_is_wrong)
         {"mcpxctl status --as ann --url \"$MCPX_URL/elsewhere\" 2>&1", 4, "answers 404"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         expect(rows[i].line, rows[i].status, rows[i].says);
 }

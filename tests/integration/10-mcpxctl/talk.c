@@ -85,7 +85,7 @@ Test(talk, calls_print_results_and_exit_codes)
         {"mcpxctl call seen --to fs --as ann", 0, "1\n"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         expect(rows[i].line, rows[i].status, rows[i].says);
 }
 
@@ -116,7 +116,7 @@ Test(talk, R000_19_calls_carry_meta_and_whole_requests)
          "nowhere.json: No such"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 Test(talk, lists_come_page_by_page_from_whoever_answers)
@@ -150,7 +150,7 @@ Test(talk, a_tool_is_shown_in_full_and_found_when_mistyped)
          "sf is not in the topic a room/1 (did you mean fs?)"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
     cr_assert_eq(run("mcpxctl call fail --to fs --as ann 2>&1"), 1);
     cr_expect_null(strstr(output, "--tool"), "%s", output);
 }
@@ -225,6 +225,6 @@ Test(talk, says_where_it_cannot_connect)
          ":1 (from --url) was waited for in vain, as long as --wait says: cannot connect"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         expect(rows[i].line, rows[i].status, rows[i].says);
 }

@@ -28,7 +28,7 @@ Test(tell, an_addressee_who_is_not_there_is_named)
         {"mcpxctl list tools --to fs --to bob --as ann 2>&1", 4, "list: bob is not in"},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
     cr_assert_eq(run("mcpxctl say hi --to fs --as ann 2>&1 >/dev/null"), 0);
     cr_expect_str_eq(output, "");
     cr_assert_eq(run("mcpxctl say hi --as ann 2>&1 >/dev/null"), 0);
@@ -56,7 +56,7 @@ Test(tell, a_complaint_names_what_and_where)
     };
     char id[64];
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
     run_for_id(id, "mcpxctl say x --as ann");
     expect_of(2, " is no proposal", "mcpxctl withdraw %.8s --as ann 2>&1", id);
     cr_expect_not_null(strstr(output, id), "%s", output);
@@ -73,7 +73,7 @@ Test(tell, no_timeout_is_for_ever)
          130, ""},
     };
 
-    expect_rows(rows, LENGTH(rows));
+    expect_rows(rows, COUNT(rows));
 }
 
 /* A line as a terminal sees it: both outputs are one. */
@@ -101,10 +101,10 @@ Test(tell, a_terminal_is_told_that_there_is_nothing)
     if (run("command -v script") != 0)
         cr_skip_test("no `script` to make a terminal with");
     server_start(&bare, &router, "bare", "bare");
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         expect_shown(rows[i].line, rows[i].status, rows[i].says);
     server_stop(&bare);
-    for (size_t i = 0; i < LENGTH(verbs); i++) {
+    for (size_t i = 0; i < COUNT(verbs); i++) {
         snprintf(line, sizeof line, "mcpxctl %s --as ann 2>&1", verbs[i]);
         cr_expect_eq(run(line), 0);
         cr_expect_str_eq(output, "", "%s says: %s", line, output);

@@ -84,7 +84,7 @@ Test(watch, the_history_shown_is_that_of_what_was_asked_for)
         "mcpxctl say one --as ann", "mcpxctl say two --as ann", "mcpxctl say three --as bob",
         "mcpxctl say four --as ann", "mcpxctl call echo '{}' --to fs --as ann"};
 
-    for (size_t i = 0; i < LENGTH(lines); i++)
+    for (size_t i = 0; i < COUNT(lines); i++)
         cr_assert_eq(run(lines[i]), 0, "%s", output);
     cr_assert_eq(run("mcpxctl watch --history 2 --kind chat --from ann --count 2 --as eye"
                      " 2>/dev/null | sed 's/.*  chat  //'"),

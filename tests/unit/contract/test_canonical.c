@@ -3,6 +3,7 @@
  * results have one, and a record vouches for what it never saw.
  */
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/random_json.h"
 #include "tests/support/rows.h"
@@ -11,8 +12,6 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 static void expect_form(char *const row[])
 {

@@ -4,9 +4,8 @@
  */
 #include <mcpx/digest.h>
 
+#include "tests/support/count.h"
 #include <criterion/criterion.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 static void expect_digests(const char *const rows[][2], size_t count)
 {

@@ -4,6 +4,7 @@
  * bytes today than yesterday.
  */
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 
 #include <mcpx/json.h>
@@ -12,7 +13,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 #define T(literal)                                                                            \
     {                                                                                         \
         (literal), sizeof(literal) - 1                                                        \

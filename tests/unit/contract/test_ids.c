@@ -3,13 +3,12 @@
  * did the same cannot be compared line by line; two calls share an id.
  * The deterministic ids are those that Python's uuid5 computes.
  */
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 #include <mcpx/digest.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 struct ask {
     enum mcpx_id_purpose purpose;

@@ -4,12 +4,11 @@
  * R000-21, R002-7: equal numbers have one canonical form.
  */
 #include "lib/json/number.h"
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 static const uint64_t plenty = UINT64_C(1) << 40;
 

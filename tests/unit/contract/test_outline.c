@@ -5,10 +5,9 @@
 #include <mcpx/json.h>
 #include <mcpx/wrap.h>
 
+#include "tests/support/count.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 /* Members of the contract's schema; the outline has these and no others, and requires the same. */
 static void expect_outline(enum mcpx_form form, struct mcpx_slice schema)

@@ -3,14 +3,13 @@
  * equal; or a run is taken for different because its clock was another one.
  */
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 
 #include <mcpx/record.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 static struct mcpx_text told;
 

@@ -3,6 +3,7 @@
  * true; a guest has files of this machine hashed.
  */
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tests/unit/contract/wrap_stage.h"
 
 #include <mcpx/digest.h>
@@ -10,8 +11,6 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 TestSuite(provenance, .init = stage_set_up, .fini = stage_tear_down);
 

@@ -5,14 +5,13 @@
 #include "tests/unit/contract/schema_stage.h"
 
 #include "lib/json/json_write.h"
+#include "tests/support/count.h"
 
 #include <mcpx/json.h>
 #include <mcpx/record.h>
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 static struct mcpx_text line;
 static int64_t latest;

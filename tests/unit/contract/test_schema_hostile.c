@@ -6,12 +6,11 @@
 #include "tests/unit/contract/schema_stage.h"
 
 #include "lib/json/json_write.h"
+#include "tests/support/count.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* The slowest row takes 200 ms in a quiet release; without a bound on work it takes seconds. */
 #if defined(__SANITIZE_ADDRESS__)

@@ -6,13 +6,12 @@
 #include "tests/unit/contract/schema_stage.h"
 
 #include "lib/json/json_write.h"
+#include "tests/support/count.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Sanitizers make everything slower; the bound is that of a release. */
 #if defined(__SANITIZE_ADDRESS__)

@@ -4,13 +4,12 @@
  */
 #include <mcpx/schema.h>
 
+#include "tests/support/count.h"
 #include <criterion/criterion.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Bytes of a document, and what an evaluation may take for each;
    for the patterns, and in any case. */

@@ -2,14 +2,13 @@
  * What breaks for whom: a schema that cannot be used lets everything pass, or takes down the tools
  * beside it; a file or an address that somebody names in a schema is opened.
  */
+#include "tests/support/count.h"
 #include "tests/support/rows.h"
 #include "tests/unit/contract/schema_stage.h"
 
 #include "lib/json/json_write.h"
 
 #include <criterion/criterion.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 TestSuite(schema, .init = stage_set_up, .fini = stage_tear_down);
 TestSuite(shelf, .init = stage_set_up, .fini = stage_tear_down);

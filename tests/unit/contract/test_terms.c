@@ -3,6 +3,7 @@
  * lists show what a client cannot use.
  */
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tests/support/rows.h"
 #include "tests/unit/contract/schema_stage.h"
 
@@ -11,8 +12,6 @@
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 TestSuite(terms, .init = stage_set_up, .fini = stage_tear_down);
 

@@ -3,6 +3,7 @@
  * what the tool has returned: a number rounded, an error that looks like a result.
  */
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tests/support/rows.h"
 #include "tests/unit/contract/wrap_stage.h"
 
@@ -10,8 +11,6 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 TestSuite(wrap, .init = stage_set_up, .fini = stage_tear_down);
 
@@ -61,8 +60,6 @@ Test(wrap, R000_3_another_schema_version_is_a_value_like_any_other)
 }
 
 #define READY "{ \"schema_version\":\"mcp.envelope.v0.1\", \"result\":1.10 }"
-#define READY_ESCAPED                                                                         \
-    "{ \\\"schema_version\\\":\\\"mcp.envelope.v0.1\\\", \\\"result\\\":1.10 }"
 
 Test(wrap, R000_4_what_is_an_envelope_already_passes_with_its_bytes)
 {

@@ -3,6 +3,7 @@
  * that a client throws it away; or memory that was short for a moment shows in an answer.
  */
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tests/support/dice.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/random_json.h"
@@ -12,8 +13,6 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 TestSuite(wrap_property, .init = stage_set_up, .fini = stage_tear_down);
 

@@ -3,14 +3,13 @@
  * shown code that it was not meant to see; a client that counts on nine members misses one.
  */
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tests/unit/contract/wrap_stage.h"
 
 #include <mcpx/json.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 static void set_up(void)
 {

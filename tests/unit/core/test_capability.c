@@ -5,13 +5,13 @@
  * the oracle, once as a grant and once as a denial.
  */
 #include "lib/protocol/pattern.h"
+#include "tests/support/count.h"
 #include "tests/support/oracle.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 #define REQ "mcp/request:"
 #define CALL "mcp/request:tools/call"
 #define READ "mcp/request:resources/read"
@@ -348,8 +348,8 @@ static bool asks(const char *grant, const char *denial, const char *text)
 
 Test(capability, covers_what_the_protocol_says)
 {
-    cr_expect_geq(LENGTH(rows), 150);
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    cr_expect_geq(COUNT(rows), 150);
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const struct row *row = &rows[i];
 
         cr_expect_eq(asks(row->pattern, NULL, row->kind), row->covered, "rule %s: %s %s %s",
@@ -360,7 +360,7 @@ Test(capability, covers_what_the_protocol_says)
 
 Test(capability, is_explained_and_foretold_alike)
 {
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_slice text = mcpx_slice_of(rows[i].kind);
         struct mcpx_slice pattern_text = mcpx_slice_of(rows[i].pattern);
         struct mcpx_kind kind = kind_of(text);
@@ -379,7 +379,7 @@ Test(capability, is_explained_and_foretold_alike)
 
 Test(capability, is_taken_away_by_denials_with_all_their_stars)
 {
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         bool covered =
             oracle_covers(mcpx_slice_of(rows[i].pattern), mcpx_slice_of(rows[i].kind), true);
         bool own = oracle_is_reserved(mcpx_slice_of(rows[i].kind));
@@ -399,7 +399,7 @@ Test(capability, of_the_empty_set_covers_nothing)
 {
     static const char *const kinds[] = {"chat", "mcp/request:ping", "a:b:c", "system/error"};
 
-    for (size_t i = 0; i < LENGTH(kinds); i++)
+    for (size_t i = 0; i < COUNT(kinds); i++)
         cr_expect_not(asks(NULL, NULL, kinds[i]), "%s", kinds[i]);
 }
 
@@ -440,7 +440,7 @@ Test(capability, survives_the_longest_kinds_and_the_worst_patterns)
     };
     char text[MCPX_KIND_MAX + 1];
 
-    for (size_t i = 0; i < LENGTH(longs); i++) {
+    for (size_t i = 0; i < COUNT(longs); i++) {
         bool expected;
 
         fill_kind(text, longs[i].prefix, longs[i].fill, longs[i].suffix);

@@ -5,11 +5,10 @@
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "lib/protocol/pattern.h"
+#include "tests/support/count.h"
 
 #include <criterion/criterion.h>
 #include <pcre2.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 enum { SOUGHT = MX_PATTERN_SOUGHT_MAX };
 
@@ -114,7 +113,7 @@ Test(capability_cost, of_an_expression_is_not_the_product_of_lengths)
     };
     char pattern_text[MCPX_KIND_MAX], text[MCPX_KIND_MAX];
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_slice kind =
             written(text, rows[i].kind, MCPX_KIND_MAX - strlen(rows[i].kind), "");
         struct mx_pattern pattern;
@@ -150,7 +149,7 @@ Test(capability_cost, is_foretold_where_it_would_be)
     };
     char text[MCPX_KIND_MAX];
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mx_pattern pattern;
 
         cr_assert_eq(

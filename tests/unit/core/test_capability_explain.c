@@ -4,10 +4,10 @@
  */
 #include <mcpx/capability.h>
 
+#include "tests/support/count.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 #define SRV "mcp/request:resources/read:file:///srv/"
 
 enum { NOW = 1000, PAST = 999, FUTURE = 1001 };
@@ -118,9 +118,9 @@ Test(capability_explain, gives_the_reason_and_the_way_out)
     };
     struct mcpx_capset *set = NULL;
 
-    cr_assert_eq(mcpx_capset_new(grants, LENGTH(grants), deny, LENGTH(deny), NULL, NULL, &set),
+    cr_assert_eq(mcpx_capset_new(grants, COUNT(grants), deny, COUNT(deny), NULL, NULL, &set),
                  MCPX_OK);
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         check(set, &rows[i]);
     mcpx_capset_unref(set);
 }
@@ -136,7 +136,7 @@ Test(capability_explain, of_the_empty_set_knows_nothing_near)
 
     cr_assert_eq(mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &set), MCPX_OK);
     cr_expect_eq(mcpx_capset_count(set), 0);
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         check(set, &rows[i]);
     mcpx_capset_unref(set);
 }
@@ -155,7 +155,7 @@ Test(capability_explain, prefers_denied_to_expired_and_reserved_to_denied)
     struct mcpx_capset *set = NULL;
 
     cr_assert_eq(mcpx_capset_new(past, 2, deny, 2, NULL, NULL, &set), MCPX_OK);
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         check(set, &rows[i]);
     mcpx_capset_unref(set);
 }
@@ -192,7 +192,7 @@ Test(capability_explain, has_a_wire_name_for_every_reason)
         "allowed",       "no_matching_grant",  "denied",
         "grant_expired", "target_not_allowed", "reserved_namespace"};
 
-    for (int i = 0; i < (int)LENGTH(names); i++)
+    for (int i = 0; i < (int)COUNT(names); i++)
         cr_expect_str_eq(mcpx_refusal_wire((enum mcpx_refusal)i), names[i]);
     cr_expect_str_eq(mcpx_refusal_wire((enum mcpx_refusal)99), "");
 }

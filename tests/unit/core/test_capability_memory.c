@@ -3,12 +3,11 @@
  * or dies with all its topics; a decision that allocates costs every message.
  * Protocol: section 3.
  */
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 #include <mcpx/capability.h>
 
 #include <criterion/criterion.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 enum { DENIALS_MAX = 240 };
 
@@ -64,7 +63,7 @@ Test(capability_memory, a_set_is_whole_or_not_at_all)
         FAULT_ALLOC_EACH(nth, 8) {
             struct mcpx_capset *set = NULL;
             enum mcpx_err err =
-                mcpx_capset_new(grants, LENGTH(grants), deny, count, NULL, NULL, &set);
+                mcpx_capset_new(grants, COUNT(grants), deny, count, NULL, NULL, &set);
             bool failed = fault_alloc_disarm();
 
             failures += err == MCPX_ENOMEM;
@@ -84,7 +83,7 @@ Test(capability_memory, a_decision_asks_for_none)
     struct mcpx_slice deny = MCPX_SLICE("a:b:*secret");
     struct mcpx_capset *set = NULL;
 
-    cr_assert_eq(mcpx_capset_new(grants, LENGTH(grants), &deny, 1, NULL, NULL, &set), MCPX_OK);
+    cr_assert_eq(mcpx_capset_new(grants, COUNT(grants), &deny, 1, NULL, NULL, &set), MCPX_OK);
     fault_alloc_arm(0);
     check(set);
     cr_expect_eq(fault_alloc_count(), 0);

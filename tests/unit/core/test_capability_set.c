@@ -5,11 +5,10 @@
  */
 #include <mcpx/capability.h>
 
+#include "tests/support/count.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 /* "a b c" to slices of its words; NULL is none. Returns how many. */
 static size_t words(const char *text, struct mcpx_slice *out)
@@ -76,12 +75,11 @@ Test(capability_set, holds_conditions_to_the_letter)
         {"a:twice", "fs", 1000, true},     {"a:twice", "web", 1000, false},
         {"a:twice", "web", 49, true},      {"a:twice", NULL, 49, true},
     };
-    struct mcpx_capset *set = make(grants, LENGTH(grants), NULL);
-    struct mcpx_capset *fewer = make(grants, LENGTH(grants), "a:one a:until");
+    struct mcpx_capset *set = make(grants, COUNT(grants), NULL);
+    struct mcpx_capset *fewer = make(grants, COUNT(grants), "a:one a:until");
 
-    for (size_t asked = 0; asked < 2 * LENGTH(rows);
-         asked++) { /* again, when some are known */
-        size_t i = asked % LENGTH(rows);
+    for (size_t asked = 0; asked < 2 * COUNT(rows); asked++) { /* again, when some are known */
+        size_t i = asked % COUNT(rows);
         bool denied =
             strncmp(rows[i].kind, "a:one", 5) == 0 || strcmp(rows[i].kind, "a:until") == 0;
 
@@ -101,7 +99,7 @@ Test(capability_set, never_answers_with_what_another_set_said)
                                         {.pattern = MCPX_SLICE("b")},
                                         {.pattern = MCPX_SLICE("c")},
                                         {.pattern = MCPX_SLICE("chat")}};
-    size_t count = LENGTH(grants);
+    size_t count = COUNT(grants);
 
     for (int i = 0; i < 100; i++) { /* freed and made again, most likely in the same place */
         struct mcpx_capset *with = make(grants, count, NULL);
@@ -130,10 +128,10 @@ Test(capability_set, knows_when_its_next_grant_ends)
     static const struct {
         int64_t wall_ms, next;
     } rows[] = {{0, 100}, {99, 100}, {100, 200}, {199, 200}, {200, 300}, {300, 0}, {999, 0}};
-    struct mcpx_capset *set = make(grants, LENGTH(grants), NULL);
+    struct mcpx_capset *set = make(grants, COUNT(grants), NULL);
     struct mcpx_capset *endless = make(grants + 1, 1, NULL);
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         cr_expect_eq(mcpx_capset_next_expiry(set, rows[i].wall_ms), rows[i].next, "at %lld",
                      (long long)rows[i].wall_ms);
     cr_expect_eq(mcpx_capset_next_expiry(endless, -5), 0);
@@ -200,7 +198,7 @@ Test(capability_set, names_the_pattern_the_place_and_the_reason)
         {"!a", "type", 0},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_grant grants[] = {{.pattern = MCPX_SLICE("chat")},
                                       {.pattern = mcpx_slice_of(rows[i].pattern)}};
         struct mcpx_slice deny[] = {MCPX_SLICE("chat"), grants[1].pattern};
@@ -232,7 +230,7 @@ Test(capability_set, accepts_stars_wherever_they_may_stand)
         "$/x:$/y",  ".*",    "..*",   "a/..*:b", "a:*.*",   "a:b: ",
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         cr_expect_eq(mcpx_pattern_check(mcpx_slice_of(rows[i]), NULL), MCPX_OK, "%s", rows[i]);
 }
 
@@ -271,7 +269,7 @@ Test(capability_set, hints_at_patterns_nobody_can_mean)
         {"", NULL},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const char *hint = mcpx_pattern_hint(mcpx_slice_of(rows[i].pattern));
 
         cr_expect(rows[i].says ? hint && strstr(hint, rows[i].says) : !hint, "%s: %s",
@@ -308,7 +306,7 @@ Test(capability_set, larger_than_one_program_loses_nothing)
     static const char *const prefixes[] = {"a:b:", "a/", "a:", "a:b:.+(", "a:b:*."};
     struct mcpx_slice deny[COUNT];
 
-    for (size_t p = 0; p < LENGTH(prefixes); p++) {
+    for (size_t p = 0; p < COUNT(prefixes); p++) {
         struct mcpx_grant *grants = numbered(COUNT, LEN, prefixes[p]);
         struct mcpx_grant everything = {.pattern = MCPX_SLICE("a*")};
         struct mcpx_capset *set = make(grants, COUNT, NULL), *but = NULL;

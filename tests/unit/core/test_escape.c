@@ -3,6 +3,7 @@
  * form would hit, or an id comes back changed. RFC 8259 section 7. Protocol: section 1.
  */
 #include "lib/json/scan.h"
+#include "tests/support/count.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -12,7 +13,6 @@
     {                                                                                         \
         literal, sizeof(literal) - 1                                                          \
     }
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 Test(escape, undoes_escapes)
 {

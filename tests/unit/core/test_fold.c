@@ -3,12 +3,11 @@
  * case acts on the member `Name`. Protocol: sections 1 and 9.
  */
 #include "lib/json/decisive.h"
+#include "tests/support/count.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 Test(fold, tells_same_like_and_unlike_names_apart)
 {

@@ -4,13 +4,12 @@
  */
 #include "lib/json/json_write.h"
 
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdlib.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static char array[] = "ar\"ray";
 static const struct mcpx_text grown = {.text = array, .len = 2};

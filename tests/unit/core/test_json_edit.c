@@ -5,11 +5,11 @@
 #include <mcpx/json.h>
 
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define S(literal) MCPX_SLICE(literal)
 #define T(literal)                                                                            \
     {                                                                                         \

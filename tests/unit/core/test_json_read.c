@@ -4,11 +4,11 @@
  */
 #include <mcpx/json.h>
 
+#include "tests/support/count.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define S(literal) MCPX_SLICE(literal)
 #define T(literal)                                                                            \
     {                                                                                         \

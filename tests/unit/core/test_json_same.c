@@ -4,13 +4,12 @@
  */
 #include <mcpx/json.h>
 
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static bool same(const char *a, const char *b)
 {

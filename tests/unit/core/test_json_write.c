@@ -4,12 +4,11 @@
  */
 #include "lib/json/json_write.h"
 
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
 #include <mcpx/json.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 Test(json_write, puts_a_comma_behind_a_value_and_nowhere_else)
 {

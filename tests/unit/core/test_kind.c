@@ -6,10 +6,9 @@
  */
 #include <mcpx/kind.h>
 
+#include "tests/support/count.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 static bool same(struct mcpx_slice slice, const char *text)
 {
@@ -39,7 +38,7 @@ Test(kind, splits_at_the_first_two_colons)
         {".a", ".a", NULL, NULL},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_slice text = mcpx_slice_of(rows[i].text);
         struct mcpx_kind kind;
 
@@ -104,7 +103,7 @@ Test(kind, names_what_is_wrong_and_where)
         {"a:b(c", "method", 3},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_fault fault = {NULL, "untouched", 999};
         struct mcpx_kind kind = {.type = MCPX_SLICE("untouched")};
         enum mcpx_err err = mcpx_kind_parse(mcpx_slice_of(rows[i].text), &kind, &fault);
@@ -161,7 +160,7 @@ Test(kind, knows_the_routers_own_types)
         {"presence_", false},      {"mcp/request", false},    {"$system", false},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_kind kind;
 
         cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(rows[i].text), &kind, NULL), MCPX_OK);
@@ -247,7 +246,7 @@ Test(kind, sees_dot_segments_however_they_are_written)
         {"* ", false},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         char text[128];
         struct mcpx_kind kind;
 
@@ -261,7 +260,7 @@ Test(kind, without_a_context_has_no_dot_segment)
 {
     static const char *const rows[] = {"chat", "a.b", "a:b", "a/...:b..c"};
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_kind kind;
 
         cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(rows[i]), &kind, NULL), MCPX_OK);

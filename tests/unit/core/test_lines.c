@@ -5,12 +5,11 @@
 #include <mcpx/lines.h>
 
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Appends every line that is left: "[line]", "[!prefix]" for an overlong one, "[?]" for a lost. */
 static void drain(struct mcpx_lines *lines, struct mcpx_text *out)

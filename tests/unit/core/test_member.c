@@ -3,11 +3,10 @@
  * would read the other, and a grant would be worth nothing. Protocol: section 1.
  */
 #include "lib/json/scan.h"
+#include "tests/support/count.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 static struct mx_scan scan_of(const char *text)
 {

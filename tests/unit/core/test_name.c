@@ -4,13 +4,13 @@
  */
 #include <mcpx/envelope.h>
 
+#include "tests/support/count.h"
 #include <criterion/criterion.h>
 
 #define T(literal)                                                                            \
     {                                                                                         \
         literal, sizeof(literal) - 1                                                          \
     }
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 Test(name, knows_good_names_from_bad)
 {

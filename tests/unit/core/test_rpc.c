@@ -6,13 +6,12 @@
 #include <mcpx/rpc.h>
 
 #include "lib/json/json_write.h"
+#include "tests/support/count.h"
 #include "tests/support/rows.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Compares a part with what is expected; "" and NULL both stand for absent. */
 static void expect_part(struct mcpx_slice part, const char *expected, const char *what,

@@ -5,11 +5,10 @@
  */
 #include <mcpx/rpc.h>
 
+#include "tests/support/count.h"
 #include "tests/support/rows.h"
 
 #include <criterion/criterion.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 #define HEAD "{\"jsonrpc\":\"2.0\","
 #define CALL(id, name) HEAD id "\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"}}"

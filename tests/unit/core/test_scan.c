@@ -4,6 +4,7 @@
  * Protocol: section 1 (UTF-8, well-formed JSON, nesting).
  */
 #include "lib/json/scan.h"
+#include "tests/support/count.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -41,7 +42,6 @@ static void expect_refusals(const struct refusal *rows, size_t count, enum mcpx_
     {                                                                                         \
         literal, sizeof(literal) - 1                                                          \
     }
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 Test(scan, accepts_every_form_of_json)
 {

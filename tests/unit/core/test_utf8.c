@@ -3,11 +3,10 @@
  * though somebody else sent them. RFC 3629. Protocol: section 1.
  */
 #include "lib/json/escape.h"
+#include "tests/support/count.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 static bool is_valid(const unsigned char *bytes, size_t len)
 {

@@ -4,12 +4,11 @@
  * what was done already.
  */
 #include "lib/base/scoped.h"
+#include "tests/support/count.h"
 #include "tools/mcpxctl/core/chain.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 /* One envelope of a row: "id about from>to kind payload". ts is second `index` of a minute. */
 struct line {
@@ -169,7 +168,7 @@ Test(chain, tells_what_became_of_it)
          "proposal@0 request@1= request@2 result@3 running"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct snapshot snapshot = {.count = 0};
         struct chain chain;
         char brief[512];

@@ -2,13 +2,12 @@
  * What breaks for whom: a script's option is taken for something else, a command line meant for
  * another program loses a word, or a word that could be a secret is repeated on a terminal.
  */
+#include "tests/support/count.h"
 #include "tools/common/command.h"
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <string.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 enum { ARGV_MAX = 16 };
 
@@ -86,7 +85,7 @@ Test(command, a_rest_stays_whole)
         {"run -- -- x", "-- x"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         char joined[256] = "";
 
         cr_expect(read_words(rows[i].line), "%s", rows[i].line);
@@ -110,7 +109,7 @@ Test(command, help_is_asked_for_anywhere_before_the_end_of_options)
         {"run --json -h x", true},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         cr_expect(read_words(rows[i].line), "%s", rows[i].line);
         cr_expect_eq(arguments.help, rows[i].help, "%s", rows[i].line);
     }
@@ -152,7 +151,7 @@ Test(command, says_what_does_not_fit_and_repeats_no_word, .init = cr_redirect_st
     char said[4096];
     size_t len;
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         cr_expect_not(read_words(rows[i]), "%s", rows[i]);
     len = fread(said, 1, sizeof said - 1, cr_get_redirected_stderr());
     said[len] = '\0';
@@ -177,7 +176,7 @@ Test(command, numbers_keep_their_bounds)
         {"one w --wait 1.5h", 5400000}, {"one w --wait 2d", 172800000},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         cr_expect(read_words(rows[i].line), "%s", rows[i].line);
         cr_expect_eq(arguments_ms(&arguments, "--wait", 0), rows[i].wait_ms, "%s",
                      rows[i].line);

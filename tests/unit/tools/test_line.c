@@ -2,12 +2,11 @@
  * What breaks for whom: somebody watches a topic and is shown another sender, kind or text than
  * was sent, or a program reads a line that is no JSON.
  */
+#include "tests/support/count.h"
 #include "tools/mcpxctl/core/line.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 static struct entry *make(const char *head, const char *kind, const char *payload)
 {
@@ -61,7 +60,7 @@ Test(line, says_what_tells_most)
     static const struct line_style style = {.columns = 60, .brief = 8};
 
     setenv("TZ", "UTC", 1);
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct entry *entry = make(rows[i].head, rows[i].kind, rows[i].payload);
         struct mcpx_text out = {0};
 
@@ -123,7 +122,7 @@ Test(filter, covers_what_a_grant_would_and_the_routers_kinds_too)
         {"system/*", "chat", false},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_fault fault = {"", "", 0};
         struct filter filter;
         struct mcpx_kind kind;

@@ -2,12 +2,11 @@
  * What breaks for whom: a tool is called with other bytes than were typed, a proposal is carried
  * out with other params than proposed, or a failed call looks like a good one to a script.
  */
+#include "tests/support/count.h"
 #include "tools/common/command.h"
 #include "tools/mcpxctl/core/message.h"
 
 #include <criterion/criterion.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 /* The proposal of an operation has this method, and `body` behind it. */
 static void expect_proposal(const struct operation *operation, const char *method,
@@ -53,7 +52,7 @@ Test(message, operations_become_params)
         {"ping:x", {NULL}, 0, NULL},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct operation operation;
         int status =
             operation_read(rows[i].method, rows[i].words, rows[i].count, "JSON", &operation);
@@ -90,7 +89,7 @@ Test(message, an_approval_keeps_the_bytes_that_were_proposed)
         {"{\"method\":\"ping\"}", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_text out = {0};
 
         request_write_as_proposed(&out, mcpx_slice_of(rows[i].proposal));
@@ -134,7 +133,7 @@ Test(message, results_are_shown_as_what_they_are)
         {"{}", false, "{}\n"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_text out = {0};
 
         result_write(&out, mcpx_slice_of(rows[i].result), rows[i].raw);
@@ -160,7 +159,7 @@ Test(message, errors_have_a_sentence_and_an_exit_code)
         {"{\"code\":1}", "an error without message (1)", STATUS_FAILED},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_text out = {0};
 
         cr_expect_eq(error_write(&out, mcpx_slice_of(rows[i].error)), rows[i].status, "%s",
@@ -199,7 +198,7 @@ Test(message, meta_keeps_its_bytes_and_its_own_token)
         {"ping", {NULL}, 0, "{", NULL},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct operation operation;
         int status;
 
@@ -236,7 +235,7 @@ Test(message, R000_19_a_request_becomes_a_call)
         {"{\"tool\":{\"name\":\"t\"},\"params\":{\"_meta\":7},\"artifacts\":[]}", NULL},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct request_parts parts = {.name = {.len = 0}};
         struct operation operation;
         struct mcpx_text out = {0}, expected = {0};

@@ -2,12 +2,11 @@
  * What breaks for whom: an abbreviated id finds another envelope than the one meant, and the wrong
  * proposal is approved.
  */
+#include "tests/support/count.h"
 #include "tools/mcpxctl/core/snapshot.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 static void add(struct snapshot *snapshot, const char *id, const char *about)
 {
@@ -49,7 +48,7 @@ Test(snapshot, finds_ids_and_their_only_beginnings)
     struct snapshot snapshot = {.count = 0};
 
     fill(&snapshot);
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const struct entry *entry = NULL;
 
         cr_expect_eq(snapshot_find(&snapshot, mcpx_slice_of(rows[i].word), &entry),

@@ -4,11 +4,10 @@
  */
 #include "tools/common/http.h"
 
+#include "tests/support/count.h"
 #include "tools/common/command.h"
 
 #include <criterion/criterion.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 Test(url, leads_from_the_websocket_to_the_api)
 {
@@ -42,7 +41,7 @@ Test(url, leads_from_the_websocket_to_the_api)
         {"ws://[::1", NULL},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_text out = {0};
         bool good = url_api(rows[i].url, &out);
 
@@ -74,7 +73,7 @@ Test(url, statuses_become_exit_codes)
         {302, "", STATUS_FAILED},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         cr_expect_eq(http_status_of(rows[i].status, rows[i].code), rows[i].exit, "%ld %s",
                      rows[i].status, rows[i].code);
 }

@@ -5,14 +5,13 @@
  */
 #include "tools/common/visible.h"
 
+#include "tests/support/count.h"
 #include "tools/common/command.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 struct row {
     const char *text, *shown;
@@ -49,7 +48,7 @@ Test(visible, nothing_moves_hides_or_turns)
         {"\xe2\x82", "\\xe2\\x82"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_text out = {0};
 
         text_visible(&out, mcpx_slice_of(rows[i].text));
@@ -67,7 +66,7 @@ Test(visible, what_goes_to_a_terminal_keeps_its_layout)
         {"\xff\xef\xbb\xbf", "\\xff\\ufeff"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_text out = {0};
 
         text_shown(&out, mcpx_slice_of(rows[i].text));
@@ -126,7 +125,7 @@ Test(visible, short_text_is_cut_between_characters)
         {"x", 0, "..."},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_text out = {0};
 
         text_visible_short(&out, mcpx_slice_of(rows[i].text), rows[i].columns);
@@ -150,7 +149,7 @@ Test(visible, json_is_laid_out_with_its_own_bytes)
          "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {}\n}"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_text out = {0};
 
         text_pretty(&out, mcpx_slice_of(rows[i].text), 0);
@@ -167,7 +166,7 @@ Test(visible, compact_json_loses_white_space_only_between_tokens)
         {" true ", "true"},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_text out = {0};
 
         text_compact(&out, mcpx_slice_of(rows[i].text));
@@ -196,7 +195,7 @@ Test(colour, follows_the_customs)
         {"auto", NULL, NULL, "xterm", true, true},  {"auto", "1", NULL, "xterm", true, false},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         set("NO_COLOR", rows[i].no_color);
         set("CLICOLOR_FORCE", rows[i].clicolor_force);
         set("TERM", rows[i].term);
@@ -255,12 +254,12 @@ Test(nearest, finds_the_name_that_was_meant)
         {"proposalsproposalsproposalsproposals", NULL},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct nearest nearest;
         char hint[64];
 
         nearest_begin(&nearest, rows[i].word, strlen(rows[i].word));
-        for (size_t j = 0; j < LENGTH(names); j++)
+        for (size_t j = 0; j < COUNT(names); j++)
             nearest_consider(&nearest, names[j]);
         if (rows[i].name)
             snprintf(hint, sizeof hint, " (did you mean %s?)", rows[i].name);

@@ -86,7 +86,5 @@ void plain_check(bool fatal, const char *file, int line, const char *text, bool 
 #define cr_expect_str_eq(a, ...) PLAIN_STRINGS(false, a, __VA_ARGS__)
 #define cr_assert_fail(...)                                                                   \
     plain_check(true, __FILE__, __LINE__, "fails", false, __VA_ARGS__, NULL)
-#define cr_fatal(...) cr_assert_fail(__VA_ARGS__)
-#define cr_fail(...) plain_check(false, __FILE__, __LINE__, "fails", false, __VA_ARGS__, NULL)
 
 #endif
