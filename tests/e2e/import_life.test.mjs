@@ -205,7 +205,7 @@ test('garbage and overlong lines do not disturb the others', async (t) => {
   ann.write(rpc(1, 'garbage'));
   ann.write(rpc(2, 'overlong'));
   assert.match(await ann.call(rpc(3, 'cancelled')), /"result":0\b/);
-  await bridge.until(/no JSON, ignored: this is no JSON/);
+  await bridge.until(/not JSON, ignored: this is no JSON/);
   await bridge.until(/longer than --line-max/);
 });
 
