@@ -95,7 +95,8 @@ Test(hostile, a_lie_is_marked_refused_and_can_be_swept_away)
     say("two", NULL, "mcp/proposal:tools/call:echo",
         "{\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"name\":\"rm\"}}");
     expect("mcpxctl proposals --as ann", 0, "[ignored: the kind says something else");
-    cr_expect_not_null(strstr(output, "[ignored: the payload is not a JSON-RPC"), "%s", output);
+    cr_expect_not_null(strstr(output, "[ignored: the payload is not a JSON-RPC"), "%s",
+                       output);
     expect("mcpxctl approve lie --yes --as ann 2>&1", 1, "it is ignored by all");
     expect("mcpxctl approve two --yes --as ann 2>&1", 1, "it is ignored by all");
     run_for_id(id, "mcpxctl reject lie --as ann");
