@@ -13,8 +13,6 @@
 
 #include <stdlib.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* Random bytes of an id, for each purpose one behind the other. */
 enum { RANDOM_EACH = 16 };
 
@@ -341,7 +339,7 @@ static void admit(struct mx_admission *a, struct mcpx_admission *out)
     bool goes_on = true;
 
     begin(a);
-    for (size_t i = 0; i < COUNT(steps) && goes_on && !calls->failed; i++)
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && goes_on && !calls->failed; i++)
         goes_on = steps[i](a);
     keep_for_envelope(a);
     if (calls->failed)

@@ -10,8 +10,6 @@
 
 #include <mcpx/json.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static const struct mcpx_slice prefix = {"mcp.tool:", 9};
 static const char invoke[] = "mcp.tool.invoke";
 
@@ -89,7 +87,7 @@ static void read_params(struct mx_admission *a, struct mcpx_slice params)
 
     /* The params to be forwarded, if the caller has set them. */
     a->asked.params = a->request->params.text ? a->request->params : params;
-    find(a->asked.params, PART_NAME, COUNT(found), found);
+    find(a->asked.params, PART_NAME, sizeof found / sizeof *found, found);
     a->asked.name = take(a, &found[0], PART_NAME);
     a->asked.arguments = take(a, &found[PART_ARGUMENTS - PART_NAME], PART_ARGUMENTS);
     a->asked.meta = take(a, &found[PART_META - PART_NAME], PART_META);
@@ -157,7 +155,7 @@ void mx_call_read(struct mx_admission *a)
     struct mcpx_slice method, route;
     bool is_text;
 
-    find(a->request->payload, PART_METHOD, COUNT(found), found);
+    find(a->request->payload, PART_METHOD, sizeof found / sizeof *found, found);
     method = take(a, &found[PART_METHOD], PART_METHOD);
     is_text = mcpx_json_add_unescaped(&plain, method);
     route = mx_calls_take(a->calls, &a->call->arena, plain);

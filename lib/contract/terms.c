@@ -13,15 +13,13 @@
 
 #include <stdlib.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
                      struct mcpx_slice request_id, struct mcpx_slice trace_id)
 {
     static const char *const names[] = {"requestId",        "traceId",     "mode",
                                         "workspaceId",      "actor",       "timeRange",
                                         "contractVersions", "featureFlags"};
-    struct mcpx_json_change own[COUNT(names)];
+    struct mcpx_json_change own[sizeof names / sizeof *names];
     mx_scoped_text made = mx_formatted(
         "{\"requestId\":%q,\"traceId\":%q,\"mode\":\"operator\",\"workspaceId\":\"default\","
         "\"actor\":\"agent\",\"timeRange\":{\"start\":\"1970-01-01\",\"end\":\"1970-01-01\","
@@ -30,7 +28,7 @@ void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
         request_id, trace_id, terms->handshake.mcp_version, terms->handshake.fixture_version);
     size_t count = 0;
 
-    for (size_t i = 0; i < COUNT(names); i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct mcpx_slice value = mcpx_json_get(terms->context.values, names[i]);
 
         if (value.text)
@@ -78,7 +76,7 @@ static struct mcpx_slice member(struct mcpx_slice context, size_t row)
 
 bool mcpx_context_keeps(struct mcpx_slice before, struct mcpx_slice after)
 {
-    for (size_t row = 0; row < COUNT(required); row++) {
+    for (size_t row = 0; row < sizeof required / sizeof *required; row++) {
         struct mcpx_slice value = member(after, row);
 
         if (mcpx_json_type(value) != required[row].type ||
@@ -200,7 +198,7 @@ static void read_context(struct reading *r, struct mcpx_slice context)
     bool in_arguments;
 
     out->policy = (enum mx_context_policy)word_of(mcpx_json_get(context, "policy"), policies,
-                                                  COUNT(policies));
+                                                  sizeof policies / sizeof *policies);
     in_arguments = mcpx_json_equals(mcpx_json_get(context, "in"), MCPX_SLICE("arguments"));
     out->place = in_arguments ? "arguments" : "_meta";
     out->name = in_arguments ? "context" : MCPX_CONTEXT_MEMBER;
@@ -289,7 +287,7 @@ static void fill(struct reading *r, struct mcpx_slice object)
     struct mcpx_slice limits = mcpx_json_get(object, "limits");
 
     terms->validate = (enum mx_validate)word_of(mcpx_json_get(object, "validate"), validates,
-                                                COUNT(validates));
+                                                sizeof validates / sizeof *validates);
     terms->tier = tier_of(r, mcpx_json_get(object, "tier"));
     terms->all.form = form_of(r, mcpx_json_get(object, "result"), MCPX_FORM_AS_IS);
     terms->input_max = size_of(r, mcpx_json_get(limits, "input_bytes"), 0);
