@@ -134,7 +134,7 @@ bool waiters_add(struct connection *connection, const struct waiter *what)
     struct edge *edge = connection->edge;
     struct waiter *waiter = malloc(sizeof *waiter);
 
-    if (!waiter || (what->is_guest &&
+    if (!waiter || (what->is_pending &&
                     !mx_holders_add(&edge->pending_connections, what->grant->identity, 1))) {
         free(waiter);
         return false;
@@ -159,7 +159,7 @@ void waiters_remove(struct connection *connection)
     connection->waiter = NULL;
     list_remove(&waiter->link);
     connection->edge->waiters.count--;
-    if (waiter->is_guest)
+    if (waiter->is_pending)
         mx_holders_remove(&connection->edge->pending_connections, waiter->grant->identity, 1);
     grant_unref(waiter->grant);
     mcpx_text_fini(&waiter->text);

@@ -85,8 +85,7 @@ struct waiter {
     struct grant *grant;   /* of a participant that waits for a topic; owned */
     struct mcpx_text text; /* the topic, or the text of `admission`; owned */
     struct admission admission;
-    bool
-        is_guest; /* it waits to join, as `admission` says, and counts as a pending connection */
+    bool is_pending; /* a pending connection: it waits to join, as `admission` says */
     uint64_t reload; /* the number of the awaited reload */
 };
 

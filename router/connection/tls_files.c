@@ -264,7 +264,7 @@ static void put_files(struct edge *edge)
 static void put(struct edge *edge)
 {
     struct tls_watch *watch = edge->tls.watch;
-    bool is_presence =
+    bool is_news =
         !edge->tls.figures.stale || edge->tls.errand.is_asked ||
         !mcpx_slice_equal(mcpx_text_view(&watch->told), mcpx_text_view(&watch->errors));
 
@@ -272,7 +272,7 @@ static void put(struct edge *edge)
     mcpx_text_fini(&watch->told);
     watch->told = watch->errors;
     watch->errors = (struct mcpx_text){0};
-    if (watch->err && is_presence) {
+    if (watch->err && is_news) {
         LOG(LOG_ERROR, "tls_files_unusable", log_text("reason", mcpx_text_view(&watch->told)),
             log_string("hint", "the certificate that was read before stays in force"));
     } else if (!watch->err) {

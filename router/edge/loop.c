@@ -138,7 +138,7 @@ static void stop(struct edge *edge)
         edge->stop_at_ms = now.mono_ms;
         return;
     }
-    manager_tell("STOPPING=1\nSTATUS=stopping");
+    systemd_notify_send("STOPPING=1\nSTATUS=stopping");
     LOG(LOG_INFO, "stopping", log_number("connections", (int64_t)edge->count));
     edge->stopping = edge->api.going = true;
     edge->stop_at_ms = now.mono_ms + edge->config->drain_ms;
@@ -316,7 +316,7 @@ enum mcpx_err edge_new(struct config *config, const struct config_sources *sourc
 
 void edge_run(struct edge *edge)
 {
-    manager_tell("READY=1\nSTATUS=ready");
+    systemd_notify_send("READY=1\nSTATUS=ready");
     clock_forget(&edge->clock); /* to open the store may have taken long */
     set_tick(edge, edge_now(edge));
     LOG(LOG_INFO, "ready", log_string("version", mcpx_version()));

@@ -150,7 +150,7 @@ size_t pending_connections_turn_away(void *edge, const struct removal *removal)
     LIST_EACH(link, all) {
         struct waiter *waiter = LIST_ELEMENT(link, struct waiter, link);
 
-        if (!waiter->is_guest ||
+        if (!waiter->is_pending ||
             !mcpx_slice_equal(waiter->grant->identity, removal->identity) ||
             !removal->reaches(removal->reach, waiter->admission.topic))
             continue;
@@ -166,7 +166,7 @@ static bool add(struct connection *connection, const struct admission *admission
                 struct http_reply *reply)
 {
     const struct waiter pending = {.ask = ask,
-                                   .is_guest = true,
+                                   .is_pending = true,
                                    .grant = reply->grant,
                                    .admission = *admission,
                                    .text = reply->scratch};

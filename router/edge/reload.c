@@ -269,7 +269,7 @@ static bool take(struct edge *edge)
 
     edge->api.reloads.err = reload->err;
     if (!edge->stopping) {
-        manager_tell("READY=1");
+        systemd_notify_send("READY=1");
         if (reload->err) {
             edge->api.reloads.refused++;
             tell_refused(edge, reload->err, &reload->found, &reload->asker);
@@ -292,7 +292,7 @@ static bool begin(struct edge *edge)
     reload->asker = reload->next;
     reload->next = asker;
     reload->sources.before = edge->config;
-    systemd_notify_tell_reloading();
+    systemd_notify_reloading();
     return true;
 }
 

@@ -163,7 +163,7 @@ static void tell_status(const char *why)
     mx_scoped_text status = mx_formatted("STATUS=%s", why ? why : "ready");
 
     if (!status.failed)
-        manager_tell(status.text);
+        systemd_notify_send(status.text);
 }
 
 static void watch(struct edge *edge)

@@ -89,14 +89,14 @@ void systemd_notify_open(struct systemd_notify *notify)
     notify->every_ms = us < 4000 ? 1 : (int64_t)(us / 2000);
 }
 
-void manager_tell(const char *what)
+void systemd_notify_send(const char *what)
 {
     sd_notify(0, what);
 }
 
 /* systemd accepts a response to its signal only with a later time, so the start of the loop
  * iteration is too early. */
-void systemd_notify_tell_reloading(void)
+void systemd_notify_reloading(void)
 {
     sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_ns() / 1000);
 }

@@ -50,10 +50,10 @@ struct systemd_notify {
 void systemd_notify_open(struct systemd_notify *notify);
 
 /** Sends a state of sd_notify(3): "READY=1" at the start, and after each reload. */
-void manager_tell(const char *what);
+void systemd_notify_send(const char *what);
 
 /** Reports the start of a reload; READY=1 ends it. */
-void systemd_notify_tell_reloading(void);
+void systemd_notify_reloading(void);
 
 /**
  * Notifies the watchdog when it is time. To be called only from the event loop, so that a hanging

@@ -1,6 +1,6 @@
 /*
  * store.c - the loop's end of all work queues. The audit passes submissions on to the database;
- * after the last stage they are committed, in order. Loaded topics go to the hub in helpings: a
+ * after the last stage they are committed, in order. Loaded topics go to the hub in portions: a
  * large topic must not stop the loop.
  *
  *     hub_next_task ──► audit ──► sqlite ──► hub_commit
@@ -19,8 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Limits of a helping: bytes and envelopes. Damaged topics that are remembered as logged. */
-enum { HELPING_BYTES = 2 << 20, HELPING_COUNT = 4000, TOLD_MAX = 10000 };
+/* Limits of a portion: bytes and envelopes. Damaged topics that are remembered as logged. */
+enum { PORTION_BYTES = 2 << 20, PORTION_COUNT = 4000, TOLD_MAX = 10000 };
 
 /* A stage: its count of unanswered submissions, and since when it has been silent. */
 struct held {
@@ -39,7 +39,7 @@ struct store {
     void (*wake)(void *context);
     void *context;
     struct link read; /* loads that the hub has not all of, the oldest first */
-    size_t helped;    /* envelopes of the first that it has; `begun`: and its topic */
+    size_t loaded;    /* envelopes of the first that it has; `begun`: and its topic */
     bool begun;
     struct mcpx_text lines; /* for the log, each with a line end */
     struct mx_map told;     /* hashes of the damaged topics that were logged */
@@ -71,9 +71,9 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
         return err;
     }
     if (config->file)
-        store->stores.queue = sqlite_belt(store->sqlite);
+        store->stores.queue = sqlite_queue(store->sqlite);
     if (config->audit) {
-        store->audits.queue = audit_belt(store->audit);
+        store->audits.queue = audit_queue(store->audit);
         store->blocks = config->audit->on_full == ON_FULL_BLOCK;
     }
     *out = store;
@@ -92,7 +92,7 @@ static void drop_first_read(struct store *store)
 
     list_remove(&load->kept.link);
     stored_topic_load_free(load);
-    store->helped = 0;
+    store->loaded = 0;
     store->begun = false;
 }
 
@@ -258,9 +258,9 @@ static enum mcpx_err name_refused(struct stored_topic_load *load, uint64_t seria
     return MCPX_EUNAVAILABLE;
 }
 
-/* Hands over a helping of a load. Returns false when the load has more. */
-static bool help(struct store *store, struct hub *hub, size_t *bytes, size_t *count,
-                 enum mcpx_err *err)
+/* Hands over a portion of a load. Returns false when the load has more. */
+static bool hand_over(struct store *store, struct hub *hub, size_t *bytes, size_t *count,
+                      enum mcpx_err *err)
 {
     struct stored_topic_load *load = first_read(store);
 
@@ -268,15 +268,15 @@ static bool help(struct store *store, struct hub *hub, size_t *bytes, size_t *co
     if (*err == MCPX_OK && load->is_known && !store->begun)
         *err = hub_load_topic(hub, load->ticket, &load->topic);
     store->begun = true;
-    while (*err == MCPX_OK && store->helped < load->count) {
-        const struct stored_envelope *envelope = &load->envelopes[store->helped];
+    while (*err == MCPX_OK && store->loaded < load->count) {
+        const struct stored_envelope *envelope = &load->envelopes[store->loaded];
 
-        if (*bytes >= HELPING_BYTES || *count >= HELPING_COUNT)
+        if (*bytes >= PORTION_BYTES || *count >= PORTION_COUNT)
             return false;
         *bytes += envelope->text.len;
         *count += 1;
         *err = hub_load(hub, load->ticket, envelope);
-        *err = name_refused(load, load->topic.first + store->helped++, *err);
+        *err = name_refused(load, load->topic.first + store->loaded++, *err);
     }
     return true;
 }
@@ -289,7 +289,7 @@ static void take_loads(struct store *store, struct hub *hub, struct mcpx_now now
 
     sqlite_loads(store->sqlite, &store->read);
     while (first_read(store)) {
-        if (!help(store, hub, &bytes, &count, &err)) {
+        if (!hand_over(store, hub, &bytes, &count, &err)) {
             store->wake(store->context);
             return;
         }

@@ -77,7 +77,7 @@ static void stage_put(struct sqlite *sqlite, struct submission *batch, size_t co
         list_init(&batch[i].link);
         list_append(&list, &batch[i].link);
     }
-    work_queue_put(sqlite_belt(sqlite), &list, count);
+    work_queue_put(sqlite_queue(sqlite), &list, count);
 }
 
 static void stage_take(struct sqlite *sqlite, size_t count)
@@ -88,7 +88,7 @@ static void stage_take(struct sqlite *sqlite, size_t count)
 
     list_init(&answers);
     while (came < count) {
-        work_queue_answers(sqlite_belt(sqlite), &answers, &report);
+        work_queue_answers(sqlite_queue(sqlite), &answers, &report);
         if (list_is_empty(&answers))
             while (sem_wait(&woken) != 0)
                 check(errno == EINTR, "cannot wait");

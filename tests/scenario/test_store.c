@@ -270,7 +270,7 @@ Test(store, after_a_failed_sync_everything_is_refused)
     stop();
 }
 
-Test(store, a_topic_that_is_larger_than_a_helping_is_loaded_whole)
+Test(store, a_topic_that_is_larger_than_a_portion_is_loaded_whole)
 {
     enum { COUNT = 9000 };
     const struct topic *topic;

@@ -49,7 +49,7 @@ static void say(struct audit *audit, struct submission *made)
                                       .wall_ms = wall_ms + (int64_t)i * 1000};
         list_append(&list, &made[i].link);
     }
-    work_queue_put(audit_belt(audit), &list, SAID);
+    work_queue_put(audit_queue(audit), &list, SAID);
 }
 
 /* Waits until all is answered. */
@@ -62,7 +62,7 @@ static void settle(struct audit *audit)
         struct link list;
 
         list_init(&list);
-        work_queue_answers(audit_belt(audit), &list, &report);
+        work_queue_answers(audit_queue(audit), &list, &report);
         for (struct link *at = list.next; at != &list; at = at->next)
             count++;
         (void)poll(NULL, 0, 1);

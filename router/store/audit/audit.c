@@ -31,7 +31,7 @@ struct audit {
     enum on_full on_full; /* never changes */
 
     pthread_mutex_t lock;
-    struct mx_buckets shares;
+    struct mx_buckets quotas;
     struct unwritten unwritten;
     size_t waiting;
 
@@ -163,9 +163,9 @@ enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *co
         return MCPX_ENOMEM;
     }
     audit->on_full = config->on_full;
-    audit->shares.rate = refusals;
+    audit->quotas.rate = refusals;
     err =
-        getrandom(&audit->shares.key, sizeof audit->shares.key, 0) == sizeof audit->shares.key
+        getrandom(&audit->quotas.key, sizeof audit->quotas.key, 0) == sizeof audit->quotas.key
             ? audit_writer_open(config, errors, &audit->writer)
             : MCPX_EUNAVAILABLE;
     if (!err)
@@ -179,7 +179,7 @@ enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *co
     return err;
 }
 
-struct work_queue *audit_belt(struct audit *audit)
+struct work_queue *audit_queue(struct audit *audit)
 {
     return audit->queue;
 }
@@ -188,21 +188,21 @@ struct work_queue *audit_belt(struct audit *audit)
 static bool admit(struct audit *audit, const struct audit_note *note, size_t size)
 {
     bool away = note->what == AUDIT_TURNED_AWAY;
-    bool shares = away || note->what == AUDIT_REFUSE;
+    bool has_quota = away || note->what == AUDIT_REFUSE;
     struct mcpx_now now = {thread_clock_mono_ms(), note->wall_ms};
     struct mcpx_slice name = away ? note->address : note->from;
     bool admitted;
 
     (void)pthread_mutex_lock(&audit->lock);
-    admitted = size > 0 && (!shares || audit->waiting + size <= AUDIT_WAITING_MAX);
+    admitted = size > 0 && (!has_quota || audit->waiting + size <= AUDIT_WAITING_MAX);
     if (!admitted)
         name = (struct mcpx_slice){0};
-    else if (shares)
-        admitted = mx_buckets_wait_ms(&audit->shares, name, 1, now.mono_ms) == 0;
+    else if (has_quota)
+        admitted = mx_buckets_wait_ms(&audit->quotas, name, 1, now.mono_ms) == 0;
     if (!admitted)
         lose(&audit->unwritten, name, now);
-    else if (shares)
-        mx_buckets_spend(&audit->shares, name, 1, now.mono_ms);
+    else if (has_quota)
+        mx_buckets_spend(&audit->quotas, name, 1, now.mono_ms);
     audit->waiting += admitted ? size : 0;
     (void)pthread_mutex_unlock(&audit->lock);
     return admitted;

@@ -29,7 +29,7 @@ enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *co
  * The queue of submissions and their answers. An answered submission may go on if its `rejection`
  * is MCPX_OK. Its `line` is the `seq` of its line; 0 = it has none.
  */
-struct work_queue *audit_belt(struct audit *audit);
+struct work_queue *audit_queue(struct audit *audit);
 
 /** Limits: bytes of the notes that wait for the thread; addressees in the line of a note. */
 enum { AUDIT_WAITING_MAX = 4 << 20, AUDIT_TO_MAX = 16 };

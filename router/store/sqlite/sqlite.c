@@ -385,7 +385,7 @@ void sqlite_free(struct sqlite *sqlite)
 
 /* ---- the loop's side ---- */
 
-struct work_queue *sqlite_belt(struct sqlite *sqlite)
+struct work_queue *sqlite_queue(struct sqlite *sqlite)
 {
     return sqlite->work;
 }

@@ -25,7 +25,7 @@ enum mcpx_err sqlite_new(const struct store_config *config, void (*wake)(void *c
  * The queue of submissions and their answers. An answered submission is stored if its `rejection`
  * is MCPX_OK.
  */
-struct work_queue *sqlite_belt(struct sqlite *sqlite);
+struct work_queue *sqlite_queue(struct sqlite *sqlite);
 
 /**
  * Passes on a TASK_OPEN, answered by sqlite_loads, or a TASK_CLOSE. The topic has no other task

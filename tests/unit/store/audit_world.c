@@ -88,7 +88,7 @@ void world_send(size_t count, size_t bytes)
             made->text = made->id = (struct mcpx_slice){0};
         list_append(&list, &made->link);
     }
-    work_queue_put(audit_belt(world.audit), &list, count);
+    work_queue_put(audit_queue(world.audit), &list, count);
 }
 
 void world_take(void)
@@ -101,7 +101,7 @@ void world_take(void)
     while (read(world.wakes[0], bytes, sizeof bytes) > 0)
         continue;
     list_init(&list);
-    work_queue_answers(audit_belt(world.audit), &list, &world.report);
+    work_queue_answers(audit_queue(world.audit), &list, &world.report);
     while (!list_is_empty(&list)) {
         struct link *first = list.next;
 

@@ -95,9 +95,9 @@ void keeper_put(struct keeper *one, struct submission *submissions, size_t count
         list_init(&submissions[i].link);
         list_append(&out, &submissions[i].link);
     }
-    work_queue_put(sqlite_belt(one->sqlite), &out, count);
+    work_queue_put(sqlite_queue(one->sqlite), &out, count);
     while (answered < count) {
-        work_queue_answers(sqlite_belt(one->sqlite), &answers, &one->report);
+        work_queue_answers(sqlite_queue(one->sqlite), &answers, &one->report);
         if (list_is_empty(&answers))
             wait_for_wake(one);
         while (!list_is_empty(&answers)) {
@@ -124,7 +124,7 @@ void keeper_wait_for(struct keeper *one, enum stage_state state)
 
     list_init(&none);
     for (;;) {
-        work_queue_answers(sqlite_belt(one->sqlite), &none, &one->report);
+        work_queue_answers(sqlite_queue(one->sqlite), &none, &one->report);
         if (one->report.state == state)
             return;
         wait_for_wake(one);

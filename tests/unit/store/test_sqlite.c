@@ -144,7 +144,7 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
         list_init(&loads);
         list_init(&message.link);
         list_append(&list, &message.link);
-        work_queue_put(sqlite_belt(keeper.sqlite), &list, 1);
+        work_queue_put(sqlite_queue(keeper.sqlite), &list, 1);
         cr_assert_eq(sqlite_pass(keeper.sqlite, &task), MCPX_OK);
         while (list_is_empty(&loads))
             sqlite_loads(keeper.sqlite, &loads);
@@ -152,7 +152,7 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
                             struct stored_topic_load, kept);
         cr_assert_eq(load->count, (size_t)round + 1);
         while (list_is_empty(&list))
-            work_queue_answers(sqlite_belt(keeper.sqlite), &list, &keeper.report);
+            work_queue_answers(sqlite_queue(keeper.sqlite), &list, &keeper.report);
     }
 }
 
