@@ -16,17 +16,23 @@ struct mx_timer {
     void *user;
 };
 
-static int64_t milliseconds(clockid_t id)
+static int64_t microseconds(clockid_t id)
 {
     struct timespec at = {0};
 
     clock_gettime(id, &at); /* fails for unknown clocks only */
-    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
+    return (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000;
 }
 
 struct mcpx_now mx_clock_now(void)
 {
-    return (struct mcpx_now){milliseconds(CLOCK_MONOTONIC), milliseconds(CLOCK_REALTIME)};
+    return (struct mcpx_now){microseconds(CLOCK_MONOTONIC) / 1000,
+                             microseconds(CLOCK_REALTIME) / 1000};
+}
+
+uint64_t mx_clock_us(void)
+{
+    return (uint64_t)microseconds(CLOCK_MONOTONIC);
 }
 
 void mx_chance_fill(void *context, void *bytes, size_t len)

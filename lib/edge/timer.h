@@ -11,6 +11,9 @@
 /** Reads both clocks. */
 struct mcpx_now mx_clock_now(void);
 
+/** Reads the monotonic clock, in microseconds. */
+uint64_t mx_clock_us(void);
+
 /** Random bytes from the system's generator; `context` is ignored. */
 void mx_chance_fill(void *context, void *bytes, size_t len);
 

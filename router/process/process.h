@@ -62,10 +62,7 @@ void systemd_notify_reloading(void);
  */
 int64_t systemd_notify_watchdog(struct systemd_notify *notify, int64_t mono_ms);
 
-/*
- * ---- the clock of the event loop; times outside of loop iterations are in lib/edge/timer.h, those
- * of the store's threads in router/store/commit/stage.h.
- */
+/* ---- the clock of the event loop; lib/edge/timer.h has the clocks of everything else ---- */
 
 /** The time of one loop iteration. */
 struct clock {

@@ -10,6 +10,7 @@
 #include "router/store/store.h"
 
 #include "lib/base/map.h"
+#include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
 #include "router/store/audit/audit.h"
 #include "router/store/sqlite/sqlite.h"
@@ -235,8 +236,7 @@ static void end_load(struct store *store, struct hub *hub, enum mcpx_err err,
     struct stored_topic_load *load = first_read(store);
     struct rejection rejection = {err, 0, true};
 
-    mx_histogram_add(&store->figures.open, &stage_times, 1,
-                     thread_clock_us() - load->begun_us);
+    mx_histogram_add(&store->figures.open, &stage_times, 1, mx_clock_us() - load->begun_us);
     if (err == MCPX_OK) {
         hub_commit(hub, load->ticket, now);
     } else {

@@ -4,7 +4,7 @@
  */
 #include "tools/mcpxctl/core/verbs.h"
 
-#include "router/store/commit/stage.h"
+#include "lib/edge/timer.h"
 #include "router/store/sqlite/sqlite_maintenance.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/line.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 /* Time between two lines about progress. */
-enum { PROGRESS_US = 5000000 };
+enum { PROGRESS_MS = 5000 };
 
 /*
  * A run of an action on a file.
@@ -28,17 +28,17 @@ struct run {
     struct mcpx_text errors; /* the message of a failed call, in a line */
     struct mcpx_text out;    /* printed at the end */
     struct maintenance_sums sums;
-    int status;        /* of the output so far */
-    uint64_t since_us; /* time of the last line about progress */
+    int status;       /* of the output so far */
+    int64_t since_ms; /* time of the last line about progress */
 };
 
 static void tell_progress(void *context, uint64_t done, uint64_t total)
 {
     struct run *run = context;
 
-    if (thread_clock_us() - run->since_us < PROGRESS_US)
+    if (mx_clock_now().mono_ms - run->since_ms < PROGRESS_MS)
         return;
-    run->since_us = thread_clock_us();
+    run->since_ms = mx_clock_now().mono_ms;
     if (total > 0)
         complain("%llu of %llu done", (unsigned long long)done, (unsigned long long)total);
     else
@@ -249,7 +249,7 @@ int cmd_store(const struct arguments *arguments)
                       .topic = arguments_value(arguments, "--topic"),
                       .json = arguments_have(arguments, "--json"),
                       .progress = {tell_progress, &run},
-                      .since_us = thread_clock_us()};
+                      .since_ms = mx_clock_now().mono_ms};
     const struct action *action = NULL;
 
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

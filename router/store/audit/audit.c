@@ -5,6 +5,7 @@
 #include "router/store/audit/audit.h"
 
 #include "lib/base/bucket.h"
+#include "lib/edge/timer.h"
 #include "router/store/audit/audit_writer.h"
 #include "router/store/commit/submission.h"
 
@@ -66,7 +67,7 @@ static void add_unwritten(struct audit *audit, struct batch *batch, bool all)
     note.since = lost->since;
     note.count = lost->count;
     note.from = (struct mcpx_slice){lost->len > 0 ? lost->name : NULL, lost->len};
-    if (lost->count > 0 && (all || thread_clock_mono_ms() - lost->since_ms >= TOLD_AFTER_MS))
+    if (lost->count > 0 && (all || mx_clock_now().mono_ms - lost->since_ms >= TOLD_AFTER_MS))
         told = audit_note_copy_new(&note);
     if (told) {
         lost->count = 0;
@@ -114,7 +115,7 @@ static void handle(struct audit *audit, struct batch *batch)
 {
     static const struct rejection no_room = {MCPX_EUNAVAILABLE, RETRY_MS, true};
     struct stage_report *report = &audit->writer.report;
-    uint64_t begun_us = thread_clock_us();
+    uint64_t begun_us = mx_clock_us();
     enum stage_state before = report->state;
     bool dropping = audit->on_full == ON_FULL_DROP;
     bool written;
@@ -124,7 +125,7 @@ static void handle(struct audit *audit, struct batch *batch)
     if (!written) {
         audit_writer_lose(&audit->writer, batch, dropping);
     } else if (batch->count > 0) {
-        mx_histogram_add(&report->work, &stage_times, 1, thread_clock_us() - begun_us);
+        mx_histogram_add(&report->work, &stage_times, 1, mx_clock_us() - begun_us);
         mx_histogram_add(&report->sizes, &stage_sizes, 1, batch->count);
     }
     free_kept(audit, batch);
@@ -189,7 +190,7 @@ static bool admit(struct audit *audit, const struct audit_note *note, size_t siz
 {
     bool away = note->what == AUDIT_TURNED_AWAY;
     bool has_quota = away || note->what == AUDIT_REFUSE;
-    struct mcpx_now now = {thread_clock_mono_ms(), note->wall_ms};
+    struct mcpx_now now = {mx_clock_now().mono_ms, note->wall_ms};
     struct mcpx_slice name = away ? note->address : note->from;
     bool admitted;
 

@@ -10,6 +10,7 @@
 
 #include "lib/base/rows.h"
 #include "lib/edge/file.h"
+#include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
 #include "router/store/audit/audit.h"
 #include "router/store/audit/audit_chain.h"
@@ -80,7 +81,7 @@ enum { RETRY_MS = 1000 };
 static void sign(struct audit_writer *writer)
 {
     writer->written.checkpoints +=
-        audit_chain_sign(&writer->chain, writer->key, thread_clock_wall_ms(), &writer->text) !=
+        audit_chain_sign(&writer->chain, writer->key, mx_clock_now().wall_ms, &writer->text) !=
         0;
 }
 
@@ -96,7 +97,7 @@ static uint64_t add(struct audit_writer *writer, const struct audit_note *note)
 
 static void add_plain(struct audit_writer *writer, enum audit_what what)
 {
-    struct audit_note note = {.what = what, .wall_ms = thread_clock_wall_ms()};
+    struct audit_note note = {.what = what, .wall_ms = mx_clock_now().wall_ms};
 
     add(writer, &note);
 }
@@ -179,7 +180,7 @@ static void count_written(struct audit_writer *writer)
     writer->report.lost += writer->written.lost;
     writer->report.checkpoints += writer->written.checkpoints;
     if (writer->unsigned_ms == 0 || writer->written.checkpoints > 0)
-        writer->unsigned_ms = thread_clock_mono_ms();
+        writer->unsigned_ms = mx_clock_now().mono_ms;
     if (writer->chain.unsigned_count == 0)
         writer->unsigned_ms = 0;
 }
@@ -217,7 +218,7 @@ static void rotate(struct audit_writer *writer)
     struct audit_chain before = writer->chain;
     bool full = writer->rotate_bytes > 0 && writer->folder.size >= writer->rotate_bytes;
     bool old = writer->rotate_ms > 0 &&
-               thread_clock_mono_ms() - writer->begun_ms >= writer->rotate_ms;
+               mx_clock_now().mono_ms - writer->begun_ms >= writer->rotate_ms;
 
     if (writer->folder.size == 0 || !(full || old))
         return;
@@ -227,7 +228,7 @@ static void rotate(struct audit_writer *writer)
     if (writer->text.len > 0 && !flush(writer, &before))
         return;
     if (audit_folder_rotate(&writer->folder, writer->chain.seq))
-        writer->begun_ms = thread_clock_mono_ms();
+        writer->begun_ms = mx_clock_now().mono_ms;
 }
 
 /* On a full disk a checkpoint is due, too: writing it finds out whether there is room again. */
@@ -235,7 +236,7 @@ static bool is_sign_due(const struct audit_writer *writer)
 {
     return writer->report.state == STAGE_FULL ||
            (writer->chain.unsigned_count > 0 && writer->unsigned_ms > 0 &&
-            thread_clock_mono_ms() - writer->unsigned_ms >= AUDIT_SIGN_MS);
+            mx_clock_now().mono_ms - writer->unsigned_ms >= AUDIT_SIGN_MS);
 }
 
 bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, bool ending)
@@ -268,7 +269,7 @@ bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, 
 void audit_writer_lose(struct audit_writer *writer, const struct batch *batch, bool items)
 {
     uint64_t count = items ? batch->count : 0;
-    int64_t now = thread_clock_wall_ms();
+    int64_t now = mx_clock_now().wall_ms;
 
     for (const struct link *at = batch->kept_items.next; at != &batch->kept_items;
          at = at->next) {
@@ -291,7 +292,7 @@ int64_t audit_writer_wait_ms(const struct audit_writer *writer)
     if (writer->report.state == STAGE_FULL)
         return RETRY_MS;
     if (writer->chain.unsigned_count > 0)
-        left -= thread_clock_mono_ms() - writer->unsigned_ms;
+        left -= mx_clock_now().mono_ms - writer->unsigned_ms;
     return left > 0 ? left : 0;
 }
 
@@ -334,7 +335,7 @@ static enum mcpx_err write_start(struct audit_writer *writer, uint64_t cut,
 {
     struct audit_chain before = writer->chain;
     struct audit_note note = {.what = AUDIT_START,
-                              .wall_ms = thread_clock_wall_ms(),
+                              .wall_ms = mx_clock_now().wall_ms,
                               .rev = mcpx_slice_of(writer->rev),
                               .cut = cut};
 
@@ -359,7 +360,7 @@ enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_t
                                     .payloads = config->payloads,
                                     .rotate_bytes = config->rotate_bytes,
                                     .rotate_ms = config->rotate_ms,
-                                    .begun_ms = thread_clock_mono_ms()};
+                                    .begun_ms = mx_clock_now().mono_ms};
     if (!writer->path)
         return MCPX_ENOMEM;
     (void)snprintf(writer->rev, sizeof writer->rev, "%.*s", (int)config->rev.len,

@@ -79,13 +79,4 @@ struct stage_report {
 /** Updates `to` from `from`: counts are added. The counts of `from` are zero afterwards. */
 void stage_report_move(struct stage_report *to, struct stage_report *from);
 
-/** Microseconds of a clock that never jumps. */
-uint64_t thread_clock_us(void);
-
-/** The same in milliseconds. */
-int64_t thread_clock_mono_ms(void);
-
-/** Milliseconds since 1970-01-01T00:00:00Z. */
-int64_t thread_clock_wall_ms(void);
-
 #endif

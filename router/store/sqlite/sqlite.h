@@ -45,7 +45,7 @@ struct stored_topic_load {
     bool closes;                /* not a load: the hub has dropped the topic */
     uint64_t ticket;            /* of the task */
     struct mcpx_slice name;     /* of the topic */
-    uint64_t begun_us;          /* time of the request (thread_clock_us) */
+    uint64_t begun_us;          /* time of the request (mx_clock_us) */
     struct rejection rejection; /* why reading failed; MCPX_OK = it was read */
     char reason[200];           /* the error of a damaged topic, for the log */
     bool is_known;              /* the database has the topic */

@@ -6,6 +6,7 @@
 #include "router/store/sqlite/sqlite.h"
 
 #include "lib/base/rows.h"
+#include "lib/edge/timer.h"
 #include "router/store/sqlite/sqlite_schema.h"
 
 #include <sqlite3.h>
@@ -21,7 +22,7 @@ struct stored_topic_load *stored_topic_load_new(const struct task *task)
     *load = (struct stored_topic_load){.closes = task->kind == TASK_CLOSE,
                                        .ticket = task->ticket,
                                        .name = {(char *)(load + 1), task->topic.len},
-                                       .begun_us = thread_clock_us()};
+                                       .begun_us = mx_clock_us()};
     memcpy(load + 1, task->topic.text, task->topic.len);
     list_init(&load->kept.link);
     return load;

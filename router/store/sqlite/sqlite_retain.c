@@ -396,17 +396,17 @@ static int purge(struct retain *retain, const struct open_topics *table, int64_t
     return code == SQLITE_DONE ? statement_run(retain->purge, &seq, 1, NULL, 0) : code;
 }
 
-int retain_young(struct retain *retain, const struct open_topics *table, int64_t mono_ms,
-                 int64_t wall_ms, size_t *deleted)
+int retain_young(struct retain *retain, const struct open_topics *table, struct mcpx_now now,
+                 size_t *deleted)
 {
     bool from_first = retain->passed == 0;
     int64_t seq, looked;
     int code;
 
-    pass_marks(retain, mono_ms);
-    if (!is_steady(retain, mono_ms, wall_ms - mono_ms))
-        wall_ms = 0;
-    code = find_old(retain, wall_ms, &seq, deleted, &looked);
+    pass_marks(retain, now.mono_ms);
+    if (!is_steady(retain, now.mono_ms, now.wall_ms - now.mono_ms))
+        now.wall_ms = 0;
+    code = find_old(retain, now.wall_ms, &seq, deleted, &looked);
     if (code == SQLITE_OK) {
         retain->more = looked > 0 || (seq > 0 && !from_first);
         retain->passed = seq > 0 ? 0 : looked;

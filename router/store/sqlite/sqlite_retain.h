@@ -134,13 +134,12 @@ int retain_newest(struct retain *retain, struct open_topic *topic);
  * clock decides for earlier ones, once both clocks have agreed for an hour. Emptied topics are
  * removed, except those in `table`.
  *
- * mono_ms, wall_ms   the clocks' times
- * deleted            filled with the number of entries, at most RETAIN_ROWS_MAX
+ * deleted   filled with the number of entries, at most RETAIN_ROWS_MAX
  *
  * Returns SQLite's code.
  */
-int retain_young(struct retain *retain, const struct open_topics *table, int64_t mono_ms,
-                 int64_t wall_ms, size_t *deleted);
+int retain_young(struct retain *retain, const struct open_topics *table, struct mcpx_now now,
+                 size_t *deleted);
 
 /**
  * In a transaction, when the file is full: deletes the oldest entries of the topics in which the

@@ -8,6 +8,7 @@
  */
 #include "router/store/sqlite/sqlite.h"
 
+#include "lib/edge/timer.h"
 #include "router/store/sqlite/sqlite_retain.h"
 #include "router/store/sqlite/sqlite_schema.h"
 
@@ -349,8 +350,7 @@ static bool delete_some(struct writer *writer, uint64_t cut, struct stage_report
     code = begin(writer);
     if (code == SQLITE_OK)
         code = cut ? retain_cut(retain, &writer->topics, cut)
-                   : retain_young(retain, &writer->topics, thread_clock_mono_ms(),
-                                  thread_clock_wall_ms(), &deleted);
+                   : retain_young(retain, &writer->topics, mx_clock_now(), &deleted);
     if (code == SQLITE_OK)
         code = schema_run(writer->db, "COMMIT");
     note_error(writer, code, report);
@@ -394,7 +394,7 @@ static void store(struct writer *writer, struct batch *batch, struct stage_repor
 void writer_store(struct writer *writer, struct batch *batch, struct stage_report *report)
 {
     static const struct rejection refused = {MCPX_EUNAVAILABLE, 0, true};
-    uint64_t begun_us = thread_clock_us();
+    uint64_t begun_us = mx_clock_us();
     struct link *end = &batch->items;
     size_t messages = 0;
 
@@ -408,7 +408,7 @@ void writer_store(struct writer *writer, struct batch *batch, struct stage_repor
     if (messages == 0 || writer->state == STAGE_FAILED)
         return;
     store(writer, batch, report);
-    mx_histogram_add(&report->work, &stage_times, 1, thread_clock_us() - begun_us);
+    mx_histogram_add(&report->work, &stage_times, 1, mx_clock_us() - begun_us);
     mx_histogram_add(&report->sizes, &stage_sizes, 1, messages);
 }
 
@@ -450,7 +450,7 @@ static void look_for_room(struct writer *writer, struct stage_report *report)
 int64_t writer_upkeep(struct writer *writer, bool idle, struct stage_report *report)
 {
     int64_t pause_ms = idle && writer->retain.more ? AGE_PAUSE_IDLE_MS : AGE_PAUSE_MS;
-    int64_t since_ms = (int64_t)((thread_clock_us() - writer->aged_us) / 1000);
+    int64_t since_ms = (int64_t)((mx_clock_us() - writer->aged_us) / 1000);
     bool waits = writer->state == STAGE_FULL || writer->state == STAGE_LOCKED;
 
     report->state = writer->state;
@@ -460,7 +460,7 @@ int64_t writer_upkeep(struct writer *writer, bool idle, struct stage_report *rep
         bring_in(writer, report);
     if (writer->retain.age_ms > 0 && since_ms >= pause_ms) {
         (void)delete_some(writer, 0, report);
-        writer->aged_us = thread_clock_us();
+        writer->aged_us = mx_clock_us();
         since_ms = 0;
     }
     if (waits && idle)

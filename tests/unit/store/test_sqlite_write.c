@@ -2,6 +2,7 @@
  * test_sqlite_write.c - what the writer knows of topics that are open, without its thread: each
  * step happens when the test says so, and it is as late as the test says.
  */
+#include "lib/edge/timer.h"
 #include "router/store/sqlite/sqlite.h"
 #include "router/store/sqlite/sqlite_schema.h"
 #include "tests/unit/store/keeper.h"
@@ -17,20 +18,15 @@ enum { MINUTE_MS = 60000, HOUR_MS = 60 * MINUTE_MS, DAY_MS = 24 * HOUR_MS };
 static const int64_t today_ms = 1795303080000;
 static int64_t mono_ms, wall_ms;
 
-/* In the place of thread_clock.c. */
-uint64_t thread_clock_us(void)
+/* In the place of lib/edge/timer.c. */
+uint64_t mx_clock_us(void)
 {
     return (uint64_t)mono_ms * 1000;
 }
 
-int64_t thread_clock_mono_ms(void)
+struct mcpx_now mx_clock_now(void)
 {
-    return mono_ms;
-}
-
-int64_t thread_clock_wall_ms(void)
-{
-    return wall_ms;
+    return (struct mcpx_now){mono_ms, wall_ms};
 }
 
 static void begin(void)
