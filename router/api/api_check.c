@@ -7,8 +7,6 @@
 #include "router/api/api.h"
 #include "router/policy/grants/grant_list.h"
 
-#include <mcpx/json.h>
-
 /*
  * Compiling 1,000 fresh patterns, or 64 of a kilobyte each, would block the loop for 10 ms and
  * more. Tokens have the same bound of bytes.

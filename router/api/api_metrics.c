@@ -8,7 +8,6 @@
 #include "lib/json/json_write.h"
 #include "router/api/api.h"
 #include "router/policy/identity/jwt.h"
-#include "router/store/audit/audit.h"
 #include "router/store/commit/stage.h"
 #include <mcpx/text.h>
 

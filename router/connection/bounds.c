@@ -14,7 +14,6 @@
 #include "router/connection/tls_files.h"
 #include "router/policy/identity/jwt.h"
 #include "router/policy/identity/tokens_make.h"
-#include "router/process/process.h"
 #include "router/store/audit/audit_writer.h"
 #include "router/store/commit/work_queue.h"
 #include "router/store/sqlite/sqlite_schema.h"

@@ -123,9 +123,9 @@ enum { BACKLOG = 1024, PAUSE_MS = 100, HEAD_MAX = 16384, HOST_SIZE = 64, PORT_SI
 
 /* Reads the request first: closing with unread bytes would reset the connection and lose the
  * answer. */
-static void answer_and_close(int fd, enum mcpx_err err)
+static void refuse_and_close(int fd)
 {
-    MX_SCOPED(http_reply_fini) struct http_reply problem = {.err = err};
+    MX_SCOPED(http_reply_fini) struct http_reply problem = {.err = MCPX_ECONNECTS};
     mx_scoped_text answer = {0};
     char head[HEAD_MAX];
 
@@ -158,7 +158,7 @@ static void take(const struct listener *listener, int fd, struct address origin)
     if (listener->tls)
         close(fd); /* a handshake costs too much for a refusal */
     else
-        answer_and_close(fd, MCPX_ECONNECTS);
+        refuse_and_close(fd);
 }
 
 static void on_connection(uv_poll_t *poll, int status, int events);

@@ -7,7 +7,6 @@
 #include "router/connection/loop_budget.h"
 #include "router/edge/edge_parts.h"
 #include "router/process/process.h"
-#include "router/store/audit/audit.h"
 #include "router/store/store.h"
 
 #include <sys/statvfs.h>

@@ -11,7 +11,6 @@
 #include "lib/edge/timer.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
-#include <mcpx/json.h>
 
 #include <libwebsockets.h>
 #include <stdio.h>

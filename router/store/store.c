@@ -334,7 +334,6 @@ void store_turn(struct store *store, struct hub *hub, struct mcpx_now now)
     if (store->sqlite)
         take_loads(store, hub, now);
     take_tasks(store, hub, now);
-    store->figures.pending = hub_pending(hub);
 }
 
 /* ---- state, for the rest of the router ---- */

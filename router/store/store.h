@@ -51,7 +51,6 @@ bool store_next_line(struct store *store, struct mcpx_text *out);
 
 /** Figures for the metrics. */
 struct store_figures {
-    uint64_t pending; /* submissions that the stages hold now */
     struct stage_report audit,
         sqlite;               /* reports of the stages; zeros for a stage that is not there */
     struct mx_histogram open; /* loads of topics: time of each */

@@ -9,7 +9,6 @@
 #include "lib/json/decisive.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
-#include "lib/json/scan.h"
 #include "router/policy/config/settings.h"
 
 #include <errno.h>

@@ -7,8 +7,6 @@
 #include "lib/protocol/grammar.h"
 #include "router/policy/config/settings.h"
 
-#include <mcpx/json.h>
-
 enum { SHOWN_MAX = 64 };
 
 /* Names come from the file: control characters of terminals are escaped. */

@@ -9,7 +9,6 @@
 #include "router/policy/identity/tokens_make.h"
 #include <mcpx/capability.h>
 #include <mcpx/envelope.h>
-#include <mcpx/json.h>
 
 #include <strings.h>
 #include <time.h>

@@ -11,8 +11,6 @@
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
 
-#include <mcpx/json.h>
-
 #include <limits.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>

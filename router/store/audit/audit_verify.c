@@ -6,7 +6,6 @@
 #include "router/store/audit/audit_verify.h"
 
 #include "lib/base/scoped.h"
-#include "lib/json/json_write.h"
 #include "router/store/audit/audit_chain.h"
 #include <mcpx/json.h>
 
