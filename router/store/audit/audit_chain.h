@@ -36,6 +36,13 @@
 enum audit_what { AUDIT_SORTS(AUDIT_CONSTANT) AUDIT_OTHER };
 #undef AUDIT_CONSTANT
 
+/* Texts of a note, in the order of a line: X(member). A line has its addressees after `from`. */
+#define AUDIT_TEXTS(X)                                                                        \
+    X(topic)                                                                                  \
+    X(from)                                                                                   \
+    X(kind_sent)                                                                              \
+    X(kind) X(id) X(correlation_id) X(grant) X(error) X(reason) X(by) X(address) X(rev)
+
 /**
  * The contents of a line. Slices are borrowed; absent slices and zero numbers are not written.
  * Texts of a refusal come from its sender: they may be long, and not UTF-8.

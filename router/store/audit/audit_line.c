@@ -18,19 +18,13 @@ const char audit_prev_none[MCPX_SHA256_LEN + 1] =
 #define SORT_NAME(constant, name) [constant] = (name),
 static const char *const names[] = {AUDIT_SORTS(SORT_NAME)};
 
-#define MEMBER(member)                                                                        \
-    {                                                                                         \
-        "" #member, offsetof(struct audit_note, member)                                       \
-    }
+#define MEMBER(member) {"" #member, offsetof(struct audit_note, member)},
 
 static const struct member {
     const char *name;
     size_t offset;
-} texts[] = {MEMBER(kind_sent), MEMBER(kind),  MEMBER(id),     MEMBER(correlation_id),
-             MEMBER(grant),     MEMBER(error), MEMBER(reason), MEMBER(by),
-             MEMBER(address),   MEMBER(rev)},
-  numbers[] = {MEMBER(of), MEMBER(count), MEMBER(cut)},
-  times[] = {MEMBER(since), MEMBER(until)};
+} texts[] = {AUDIT_TEXTS(MEMBER)}, numbers[] = {MEMBER(of) MEMBER(count) MEMBER(cut)},
+  times[] = {MEMBER(since) MEMBER(until)};
 
 #define COUNT_OF(table) (sizeof(table) / sizeof(table)[0])
 
@@ -121,11 +115,11 @@ void audit_line_add(struct mcpx_text *out, const struct audit_head *head,
     audit_line_begin(out, head, note->what, note->wall_ms);
     if (note->what == AUDIT_BEGIN)
         mx_json_add_number(out, "format", AUDIT_FORMAT);
-    add_text(out, "topic", note->topic);
-    add_text(out, "from", note->from);
-    add_addressees(out, note);
-    for (size_t i = 0; i < COUNT_OF(texts); i++)
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         add_text(out, texts[i].name, *(const struct mcpx_slice *)member_of(note, &texts[i]));
+        if (texts[i].offset == offsetof(struct audit_note, from))
+            add_addressees(out, note);
+    }
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         uint64_t number = *(const uint64_t *)member_of(note, &numbers[i]);
 

@@ -25,12 +25,9 @@
 
 /* ---- notes in the queue ---- */
 
-#define TEXT(member) offsetof(struct audit_note, member)
-
-/* Texts of a note; not the envelope, which only submissions have. */
-static const size_t texts[] = {
-    TEXT(topic), TEXT(from),  TEXT(kind_sent), TEXT(kind), TEXT(id),      TEXT(correlation_id),
-    TEXT(grant), TEXT(error), TEXT(reason),    TEXT(by),   TEXT(address), TEXT(rev)};
+/* The envelope is not among them: only submissions have one. */
+#define TEXT(member) offsetof(struct audit_note, member),
+static const size_t texts[] = {AUDIT_TEXTS(TEXT)};
 
 enum { TEXT_COUNT = sizeof texts / sizeof *texts };
 
