@@ -98,6 +98,16 @@ static bool others_may(const char *path, mode_t what)
     return stat(path, &status) == 0 && (status.st_mode & what) != 0;
 }
 
+bool mx_folder_sync(int dir, const char *path)
+{
+    int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = fd >= 0 && fsync(fd) == 0;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return done;
+}
+
 bool mx_file_is_public(const char *path)
 {
     return others_may(path, S_IROTH);

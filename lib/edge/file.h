@@ -1,5 +1,5 @@
 /*
- * file.h - reading regular files as a whole, and stamps of their content.
+ * file.h - reading regular files as a whole, stamps of their content, syncing folders.
  */
 #ifndef MX_FILE_H
 #define MX_FILE_H
@@ -30,6 +30,9 @@ const char *mx_file_read_given(const char *path, size_t max, struct mcpx_text *o
  * or has more than `max` bytes. True when it does not exist.
  */
 bool mx_file_is_bounded(const char *path, size_t max);
+
+/** Writes the names of a folder to the disk; `path` is relative to `dir`. False sets `errno`. */
+bool mx_folder_sync(int dir, const char *path);
 
 /** True when all users of the machine may read the file. */
 bool mx_file_is_public(const char *path);

@@ -94,16 +94,6 @@ static enum mcpx_err complain(struct audit_folder *folder, struct mcpx_text *err
     return errors->failed ? MCPX_ENOMEM : MCPX_ESYSTEM;
 }
 
-static bool sync_parent(int dir)
-{
-    int parent = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool synced = parent >= 0 && fsync(parent) == 0;
-
-    if (parent >= 0)
-        (void)close(parent);
-    return synced;
-}
-
 static enum mcpx_err open_dir(struct audit_folder *folder, struct mcpx_text *errors)
 {
     bool made = mkdir(folder->path, 0700) == 0;
@@ -111,7 +101,7 @@ static enum mcpx_err open_dir(struct audit_folder *folder, struct mcpx_text *err
     if (!made && errno != EEXIST)
         return complain(folder, errors, "", strerror(errno));
     folder->dir = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder->dir < 0 || (made && !sync_parent(folder->dir)))
+    if (folder->dir < 0 || (made && !mx_folder_sync(folder->dir, "..")))
         return complain(folder, errors, "", strerror(errno));
     if (flock(folder->dir, LOCK_EX | LOCK_NB) == 0)
         return MCPX_OK;

@@ -9,6 +9,7 @@
 #include "router/store/sqlite/sqlite_schema.h"
 
 #include "lib/base/scoped.h"
+#include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 
 #include <errno.h>
@@ -153,20 +154,10 @@ enum mcpx_err sqlite_file_examine(const char *file, struct mcpx_text *errors, bo
 /* Syncs the folder of a file, and with it a new name of that file. */
 static bool sync_folder(const char *file)
 {
-    const char *slash = strrchr(file, '/');
     mx_scoped_text folder = {0};
-    int fd;
-    bool done;
 
-    if (slash)
-        mcpx_text_add(&folder, file, (size_t)(slash - file) + 1);
-    else
-        mcpx_text_puts(&folder, ".");
-    fd = folder.failed ? -1 : open(folder.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    done = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return done;
+    mx_path_resolve(".", file, &folder);
+    return !folder.failed && mx_folder_sync(AT_FDCWD, folder.text);
 }
 
 enum mcpx_err sqlite_file_move(const char *made, const char *place, struct mcpx_text *errors)
