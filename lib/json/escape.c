@@ -167,6 +167,22 @@ int mx_inside_compare(struct mcpx_slice a, struct mcpx_slice b)
     return byte_a - byte_b;
 }
 
+void mx_hex_add(struct mcpx_text *out, const char *prefix, uint32_t number, int digits)
+{
+    mcpx_text_puts(out, prefix);
+    while (digits-- > 0)
+        mcpx_text_add(out, &"0123456789abcdef"[number >> (4 * digits) & 15], 1);
+}
+
+void mx_escape_add(struct mcpx_text *out, uint32_t character)
+{
+    if (character >= 0x10000) {
+        mx_hex_add(out, "\\u", 0xd800 + ((character - 0x10000) >> 10), 4);
+        character = 0xdc00 + ((character - 0x10000) & 0x3ff);
+    }
+    mx_hex_add(out, "\\u", character, 4);
+}
+
 /* ---- UTF-8 ---- */
 
 bool mx_utf8_is_valid(struct mcpx_slice text, size_t *offset)

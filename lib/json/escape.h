@@ -1,5 +1,5 @@
 /*
- * escape.h - one escape of a well-formed JSON string, decoded, and strings compared unescaped.
+ * escape.h - escapes of JSON strings, decoded and written; strings compared unescaped; UTF-8.
  */
 #ifndef MX_ESCAPE_H
 #define MX_ESCAPE_H
@@ -64,6 +64,14 @@ bool mx_inside_is(struct mcpx_slice raw, struct mcpx_slice text);
 /** Order of two insides by their unescaped bytes: negative, 0 or positive. */
 int mx_inside_compare(struct mcpx_slice a, struct mcpx_slice b);
 
+/* ---- writing escapes ---- */
+
+/** Appends `prefix` and the last `digits` hexadecimal digits of a number. */
+void mx_hex_add(struct mcpx_text *out, const char *prefix, uint32_t number, int digits);
+
+/** Appends the escape of a character: "\u202e", and a pair of them above U+FFFF. */
+void mx_escape_add(struct mcpx_text *out, uint32_t character);
+
 /* ---- is it UTF-8 (RFC 3629)? One sequence, or a whole text. ---- */
 
 /** Cuts off a byte order mark; some editors write one at the start of a file. */
@@ -105,6 +113,18 @@ static inline size_t mx_utf8_sequence(const unsigned char *at, const unsigned ch
     if (left < 4 || (at[3] & 0xc0) != 0x80)
         return 0;
     return (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f) ? 0 : 4;
+}
+
+/** Likewise at the start of a nonempty text. `character` is filled; when invalid, with the byte. */
+static inline size_t mx_utf8_decode(struct mcpx_slice text, uint32_t *character)
+{
+    const unsigned char *at = (const unsigned char *)text.text;
+    size_t len = mx_utf8_sequence(at, at + text.len);
+
+    *character = len > 1 ? at[0] & (0x7fu >> len) : at[0];
+    for (size_t i = 1; i < len; i++)
+        *character = *character << 6 | (at[i] & 0x3fu);
+    return len;
 }
 
 #endif

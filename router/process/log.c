@@ -43,47 +43,24 @@ bool log_wants(enum log_level level)
     return level <= state.level;
 }
 
-static void add_hex(struct mcpx_text *line, const char *prefix, unsigned number, int digits)
-{
-    mcpx_text_puts(line, prefix);
-    while (digits-- > 0)
-        mcpx_text_add(line, &"0123456789abcdef"[number >> (4 * digits) & 15], 1);
-}
-
-/* A character of `len` bytes as JSON escapes it: as a pair above 16 bits. */
-static void add_character(struct mcpx_text *line, const char *bytes, size_t len)
-{
-    unsigned code = (unsigned char)bytes[0] & (0x7fu >> (len > 1 ? len : 0));
-
-    for (size_t i = 1; i < len; i++)
-        code = code << 6 | ((unsigned char)bytes[i] & 0x3fu);
-    if (code >= 0x10000) {
-        add_hex(line, "\\u", 0xd800 + ((code - 0x10000) >> 10), 4);
-        code = 0xdc00 + ((code - 0x10000) & 0x3ff);
-    }
-    add_hex(line, "\\u", code, 4);
-}
-
 /*
  * Writes ASCII only, for readers of any encoding: characters as JSON escapes them, other bytes than
  * UTF-8 as "\\xff". A long value is cut: a line is for reading.
  */
 static void add_escaped(struct mcpx_text *line, struct mcpx_slice text)
 {
-    const unsigned char *end = (const unsigned char *)text.text + text.len;
     size_t i = 0, len;
 
-    for (; i < text.len && i < VALUE_MAX; i += len) {
-        unsigned char c = (unsigned char)text.text[i];
-        size_t sequence = mx_utf8_sequence((const unsigned char *)text.text + i, end);
+    for (; i < text.len && i < VALUE_MAX; i += len ? len : 1) {
+        uint32_t c;
 
-        len = sequence ? sequence : 1;
+        len = mx_utf8_decode((struct mcpx_slice){text.text + i, text.len - i}, &c);
         if (c == '"' || c == '\\')
             mcpx_text_add(line, "\\", 1);
-        if (!sequence)
-            add_hex(line, "\\\\x", c, 2);
+        if (!len)
+            mx_hex_add(line, "\\\\x", c, 2);
         else if (c < 0x20 || c >= 0x7f)
-            add_character(line, text.text + i, len);
+            mx_escape_add(line, c);
         else
             mcpx_text_add(line, text.text + i, 1);
     }

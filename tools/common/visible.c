@@ -44,35 +44,6 @@ static bool is_in(const struct range *ranges, uint32_t character)
     return ranges[i].first <= character;
 }
 
-/* Finds the character at the start of `text`. Returns its length, 0 when it is not UTF-8. */
-static size_t decode(struct mcpx_slice text, uint32_t *character)
-{
-    const unsigned char *at = (const unsigned char *)text.text;
-    size_t len = mx_utf8_sequence(at, at + text.len);
-
-    *character = len > 1 ? at[0] & (0x7fu >> len) : at[0];
-    for (size_t i = 1; i < len; i++)
-        *character = *character << 6 | (at[i] & 0x3f);
-    return len;
-}
-
-static void add_hex(struct mcpx_text *out, const char *prefix, uint32_t number, int digits)
-{
-    mcpx_text_puts(out, prefix);
-    while (digits-- > 0)
-        mcpx_text_add(out, &"0123456789abcdef"[number >> (4 * digits) & 15], 1);
-}
-
-static void add_escape(struct mcpx_text *out, uint32_t character)
-{
-    if (character < 0x10000) {
-        add_hex(out, "\\u", character, 4);
-        return;
-    }
-    add_hex(out, "\\u", 0xd800 + ((character - 0x10000) >> 10), 4);
-    add_hex(out, "\\u", 0xdc00 + ((character - 0x10000) & 0x3ff), 4);
-}
-
 /* Groups to escape: LIES hide or turn text, BLANKS look alike, LAYOUT is below 0x20. LINES: but not
  * line ends and tabs. */
 enum { LIES = 1, BLANKS = 2, LAYOUT = 4, LINES = 8 };
@@ -91,16 +62,16 @@ static void write_visible(struct mcpx_text *out, struct mcpx_slice text, size_t 
 {
     while (text.len > 0) {
         uint32_t character = 0;
-        size_t len = decode(text, &character);
+        size_t len = mx_utf8_decode(text, &character);
 
         if (columns-- == 0) {
             mcpx_text_puts(out, "...");
             return;
         }
         if (len == 0)
-            add_hex(out, "\\x", (unsigned char)text.text[0], 2);
+            mx_hex_add(out, "\\x", character, 2);
         else if (is_escaped(character, what))
-            add_escape(out, character);
+            mx_escape_add(out, character);
         else
             mcpx_text_add(out, text.text, len);
         len = len ? len : 1;

@@ -3,6 +3,7 @@
  * only if it cannot be a secret. It is cut to a length that fits a line, and its control characters
  * are escaped, because the line may be shown on a terminal.
  */
+#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include "lib/protocol/grammar.h"
 #include "router/policy/config/settings.h"
@@ -12,7 +13,6 @@ enum { SHOWN_MAX = 64 };
 /* Names come from the file: control characters of terminals are escaped. */
 static void write_plain(struct mcpx_text *out, const char *text)
 {
-    static const char digits[] = "0123456789abcdef";
     struct mcpx_slice rest = mcpx_slice_of(text);
 
     while (rest.len > 0) {
@@ -22,12 +22,8 @@ static void write_plain(struct mcpx_text *out, const char *text)
         mcpx_text_add(out, rest.text, plain);
         /* the rest of the character: continuation bytes */
         while (after < rest.len &&
-               (after == plain || ((unsigned char)rest.text[after] & 0xc0) == 0x80)) {
-            unsigned char byte = (unsigned char)rest.text[after++];
-            char escape[] = {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
-
-            mcpx_text_add(out, escape, sizeof escape);
-        }
+               (after == plain || ((unsigned char)rest.text[after] & 0xc0) == 0x80))
+            mx_hex_add(out, "\\x", (unsigned char)rest.text[after++], 2);
         rest.text += after;
         rest.len -= after;
     }
