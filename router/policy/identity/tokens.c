@@ -202,11 +202,9 @@ static enum mcpx_err grant_of_proof(struct tokens *tokens, struct jwt_proof *pro
     return err;
 }
 
-/* ---- credentials of grants ---- */
-
 /*
- * A grant outlives its configuration, so it keeps its credential: the digest of a token, or
- * the claims of a JWT and its signer's key. It does not keep the token: a reader of the router's
+ * ---- credentials. A grant outlives its configuration, so it keeps its own: the digest of a token,
+ * or the claims of a JWT and its signer's key. It does not keep the token: a reader of the router's
  * memory could connect with that. It keeps only the decisive claims; of `capabilities` only their
  * presence, because the grant has their compiled set.
  */
