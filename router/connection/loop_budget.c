@@ -29,10 +29,10 @@ void loop_budget_spend(struct connection *connection, uint64_t cost)
         (void)peer_turn_cost(connection->peer, connection->edge->turn, cost);
 }
 
-void loop_budget_spend_time(const struct connection *connection, bool was_stranger,
+void loop_budget_spend_time(const struct connection *connection, bool had_no_peer,
                             uint64_t began_ns)
 {
-    if (was_stranger || !connection->peer)
+    if (had_no_peer || !connection->peer)
         connection->edge->others_ns += clock_ns() - began_ns;
 }
 

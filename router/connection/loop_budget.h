@@ -36,9 +36,9 @@ void loop_budget_spend(struct connection *connection, uint64_t cost);
 
 /**
  * Takes the time since `began_ns` (clock_ns) from LOOP_BUDGET_OTHERS_NS, if the connection was
- * without a participant then (`was_stranger`), or is now.
+ * without a participant then (`had_no_peer`), or is now.
  */
-void loop_budget_spend_time(const struct connection *connection, bool was_stranger,
+void loop_budget_spend_time(const struct connection *connection, bool had_no_peer,
                             uint64_t began_ns);
 
 /**

@@ -119,11 +119,11 @@ static struct mcpx_slice take_sealed(struct connection *connection, struct mcpx_
 
     while (sealed.len && !connection->deferred.len && loop_budget_permits(connection)) {
         uint64_t began_ns = clock_ns();
-        bool stranger = !connection->peer;
+        bool had_no_peer = !connection->peer;
 
         if (take_records(connection, &sealed, &bytes, &len))
             hand_on(connection, bytes, len);
-        loop_budget_spend_time(connection, stranger, began_ns);
+        loop_budget_spend_time(connection, had_no_peer, began_ns);
     }
     return sealed;
 }
@@ -133,13 +133,13 @@ static void take(struct connection *connection, char *bytes, size_t len, size_t 
 {
     struct mcpx_slice sealed = {bytes + opened, len - opened};
     uint64_t began_ns = clock_ns();
-    bool stranger = !connection->peer;
+    bool had_no_peer = !connection->peer;
 
     if (opened && loop_budget_permits(connection))
         hand_on(connection, bytes, opened);
     else
         defer(connection, bytes, opened);
-    loop_budget_spend_time(connection, stranger, began_ns);
+    loop_budget_spend_time(connection, had_no_peer, began_ns);
     sealed = take_sealed(connection, sealed);
     connection->opened = connection->deferred.len;
     defer(connection, sealed.text, sealed.len);

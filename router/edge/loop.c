@@ -1,9 +1,8 @@
 /*
  * loop.c - the order of one loop iteration: sockets are read and the hub is fed; then, right before
  * the loop waits again, all output of the hub is written in one round. So messages that arrive
- * together leave together, without a timer, and an idle router delays nothing. libwebsockets is a
- * guest on this loop. Rejected: its own loop; it costs 300 us per message at a thousand idle
- * connections.
+ * together leave together, without a timer, and an idle router delays nothing. libwebsockets runs
+ * on this loop. Rejected: its own loop; it costs 300 us per message at a thousand idle connections.
  */
 #include "router/connection/bounds.h"
 #include "router/connection/loop_budget.h"

@@ -27,10 +27,10 @@ static void begin_turn(void)
 
 TestSuite(turn, .init = begin_turn);
 
-/* So many nanoseconds have been spent on one who leaves, who was or was not a stranger. */
-static void spend(const struct connection *connection, bool was_stranger, uint64_t ns)
+/* So many nanoseconds have been spent on one who leaves, who had a peer or none. */
+static void spend(const struct connection *connection, bool had_no_peer, uint64_t ns)
 {
-    loop_budget_spend_time(connection, was_stranger, clock_ns() - ns);
+    loop_budget_spend_time(connection, had_no_peer, clock_ns() - ns);
 }
 
 Test(turn, of_those_whom_nobody_in_the_hub_waits_for_is_a_millisecond)
