@@ -250,7 +250,7 @@ static const struct action {
     int (*run)(struct run *run);
 } actions[] = {{"verify", verify}, {"query", query}, {"chain", chain}, {"export", export_all}};
 
-int cmd_audit(const struct arguments *arguments)
+static int cmd_audit(const struct arguments *arguments)
 {
     struct run run = {.arguments = arguments, .json = arguments_have(arguments, "--json")};
     const struct action *action = NULL;
@@ -267,3 +267,38 @@ int cmd_audit(const struct arguments *arguments)
     follow_fini(&run.follow);
     return status;
 }
+
+const struct command audit_verbs[] = {
+    {"audit", "verify|query|chain|export FOLDER...", 2, WORDS_MAX, false,
+     "read the record of decisions that a router keeps",
+     "verify says whether the lines of a folder are all there and as the router wrote them, "
+     "and if not, names the first that is not: its file, line and number, and what was done "
+     "to it. query prints lines, chain those of an envelope, of what it answers and of what "
+     "answers it, and export lines as other programs want them. Reads files and asks nobody. "
+     "Exits 0 when all is whole, 1 when something is damaged, 2 when the question cannot be "
+     "asked: no key, or a folder that cannot be read, 4 when no line is about the envelope, "
+     "or the line of --known is in an older file.",
+     OPTIONS(
+         OPTION("--key", "FILE", VALUE_FILE, OPTION_REPEATED,
+                "verify: the public half of a key that checkpoints are signed with, in PEM; "
+                "needed"),
+         SWITCH("--ended",
+                "verify: the router was ended and does not run, so the end has to be there"),
+         OPTION("--known", "SEQ:SHA256", VALUE_TEXT, 0,
+                "verify: a line that was noted elsewhere, so it has to be there"),
+         OPTION("--id", "ID", VALUE_TEXT, 0, "chain: an envelope of the chain; needed"),
+         OPTION("--format", "json|csv|cloudevents|ocsf", VALUE_CHOICE, 0,
+                "export: what to print; json"),
+         OPTION("--source", "URI", VALUE_TEXT, 0,
+                "export: the source that CloudEvents name; /mcpx-router/audit"),
+         OPTION("--what", "WHAT", VALUE_TEXT, OPTION_REPEATED,
+                "only lines of this sort, such as allow or refuse"),
+         OPTION("--topic", "TOPIC", VALUE_TEXT, 0, "only lines about this topic"), KIND_OPTION,
+         FROM_OPTION,
+         OPTION("--since", "TIME", VALUE_TEXT, 0, "only lines of this instant and later"),
+         OPTION("--until", "TIME", VALUE_TEXT, 0, "only lines before this instant"),
+         JSON_OPTION(
+             "print lines as they are, and of verify one JSON object for each folder")),
+     NULL, cmd_audit, "keep"},
+    {.name = NULL},
+};

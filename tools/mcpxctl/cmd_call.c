@@ -121,7 +121,7 @@ static int call(const struct arguments *arguments, const struct address *address
     return status;
 }
 
-int cmd_call(const struct arguments *arguments)
+static int cmd_call(const struct arguments *arguments)
 {
     mx_scoped_text input = {0};
     struct request_parts parts = {.name = {.len = 0}};
@@ -285,7 +285,7 @@ static int decide(const struct arguments *arguments, const struct connection *wh
     return status == STATUS_OK ? response_print(arguments, mcpx_text_view(&response)) : status;
 }
 
-int cmd_approve(const struct arguments *arguments)
+static int cmd_approve(const struct arguments *arguments)
 {
     MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     const struct entry *proposal = NULL;
@@ -306,3 +306,40 @@ int cmd_approve(const struct arguments *arguments)
         status = choose(proposal, &address, &to);
     return status == STATUS_OK ? decide(arguments, &where, proposal, to) : status;
 }
+
+#define RESPONSE_OPTIONS                                                                      \
+    OPTION("--timeout", "S", VALUE_SECONDS, 0,                                                \
+           "how long to wait for the response, 0 for ever; 60"),                              \
+        JSON_OPTION("print the JSON-RPC response as it came")
+
+const struct command call_verbs[] = {
+    {"approve", "ID[@DIGEST]", 1, 1, false, "carry out a proposal, exactly as proposed",
+     "Shows who proposes what, with all of its params, and asks. After a yes sends the "
+     "request with the proposal's own params to whom it was proposed to, waits for the "
+     "response and prints it. A proposal that is fulfilled, rejected or withdrawn already, or "
+     "has expired, is left alone. ID may be the beginning of an id. The digest, as proposals "
+     "lists it, makes sure that it is the proposal that was looked at: an id may be used "
+     "again once its envelope is no longer retained. Exits 3 for a no.",
+     OPTIONS(SWITCH("--yes", "do not ask; needed where standard input is no terminal. Needs "
+                             "ID@DIGEST, as proposals lists it"),
+             OPTION("--to", "ID", VALUE_PARTICIPANT, 0,
+                    "who is to do it; needed when it was not proposed to exactly one"),
+             RESPONSE_OPTIONS),
+     connect_options, cmd_approve, "propose and decide"},
+    {"call", "[TOOL] [JSON]", 0, 2, false, "call a tool, read a resource, get a prompt",
+     "Sends a request and prints the result: text as text, images and other data as type and "
+     "size, all else as JSON. Progress goes to standard error. JSON holds the arguments; a "
+     "single dash reads them from standard input. Exits 1 when the answer is an error, 124 "
+     "when there is none in time, 4 when the addressee is not there. An interrupted or late "
+     "call is cancelled. When the connection breaks it is made again; when the addressee "
+     "leaves, the call ends with 1.",
+     OPTIONS(OPTION("--to", "ID", VALUE_PARTICIPANT, OPTION_REQUIRED, "who is to answer"),
+             METHOD_OPTION,
+             OPTION("--meta", "JSON", VALUE_TEXT, 0, "the _meta of the params, an object"),
+             OPTION("--request", "FILE", VALUE_FILE, 0,
+                    "send what this document of the contract mcp.request.v0.1 asks for, in "
+                    "place of TOOL and JSON; a single dash is standard input"),
+             RESPONSE_OPTIONS),
+     connect_options, cmd_call, "most used"},
+    {.name = NULL},
+};

@@ -251,7 +251,7 @@ static int can_offline(const struct inquiry *inquiry, bool json)
                                            : inquiry->participant.text);
 }
 
-int cmd_can(const struct arguments *arguments)
+static int cmd_can(const struct arguments *arguments)
 {
     static struct inquiry inquiry;
     bool live = arguments_have(arguments, "--live") || arguments_have(arguments, "--url");
@@ -273,3 +273,25 @@ int cmd_can(const struct arguments *arguments)
                                       : "--config FILE (or --live, or --url URL)");
     return can_offline(&inquiry, arguments_have(arguments, "--json"));
 }
+
+const struct command can_verbs[] = {
+    {"can", "KIND", 1, 1, false, "may a participant send a kind, and why?",
+     "With --config decides offline, from the configuration alone, exactly as the router "
+     "would now: may the participant enter the topic of --topic, without which any topic will "
+     "do, and may it send the kind there? With --live or --url asks the running router about "
+     "the token's own participant, or another, as things are in the topic now, with what was "
+     "granted and revoked there. Exits 0 when the participant may, 3 when it may not.",
+     OPTIONS(
+         OPTION("--config", "FILE", VALUE_FILE, 0,
+                "decide offline, from the router's configuration; --as names the participant"),
+         OPTION("--profile", "NAME", VALUE_TEXT, 0,
+                "offline: who has a JWT with this profile"),
+         SWITCH("--live", "ask the running router, as --url does"),
+         OPTION("--participant", "ID", VALUE_PARTICIPANT, 0,
+                "ask the router about somebody else; needs a grant for admin/check"),
+         OPTION("--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
+                "an addressee; without it the envelope is for everyone"),
+         JSON_OPTION("print one JSON object, as POST /v0.1/check answers")),
+     connect_options, cmd_can, "administer"},
+    {.name = NULL},
+};

@@ -236,7 +236,7 @@ static int check_call(const struct action *action, const struct arguments *argum
     return STATUS_OK;
 }
 
-int cmd_context(const struct arguments *arguments)
+static int cmd_context(const struct arguments *arguments)
 {
     struct work work = {.arguments = arguments};
     const struct action *action = NULL;
@@ -258,3 +258,16 @@ int cmd_context(const struct arguments *arguments)
     json_decref(work.tree);
     return status;
 }
+
+const struct command context_verbs[] = {
+    {"context", "add|list|show|use|remove [NAME]", 1, 2, false,
+     "keep where to connect, and as whom, under a name",
+     "add keeps the connection options that are given under NAME, in "
+     "$XDG_CONFIG_HOME/mcpx/contexts.json, or ~/.config/mcpx/contexts.json; the first one is "
+     "used at once. use chooses the one that all verbs use from now on, show prints what a "
+     "context holds, without NAME the one that counts, and remove forgets one. Of a token "
+     "only the path of its file is kept. Exits 4 when there is no context of that name.",
+     OPTIONS(JSON_OPTION("print one JSON object for each context")), connect_options,
+     cmd_context, "prepare"},
+    {.name = NULL},
+};

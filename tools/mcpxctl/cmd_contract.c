@@ -49,7 +49,7 @@ static void write_flat(struct mcpx_text *out, struct mcpx_slice schema)
     mcpx_text_puts(out, "\n");
 }
 
-int cmd_contract(const struct arguments *arguments)
+static int cmd_contract(const struct arguments *arguments)
 {
     bool json = arguments_have(arguments, "--json");
     enum mcpx_contract contract;
@@ -70,7 +70,7 @@ int cmd_contract(const struct arguments *arguments)
 
 /* ---- digest ---- */
 
-int cmd_digest(const struct arguments *arguments)
+static int cmd_digest(const struct arguments *arguments)
 {
     const char *path = arguments->operand_count > 0 ? arguments->operands[0] : NULL;
     mx_scoped_text text = {0}, form = {0}, out = {0};
@@ -161,7 +161,7 @@ static int compare(struct logs *logs)
     }
 }
 
-int cmd_parity(const struct arguments *arguments)
+static int cmd_parity(const struct arguments *arguments)
 {
     bool json = arguments_have(arguments, "--json");
     struct logs logs = {.parity = {.differ = json ? list_json : list_text, .context = &logs}};
@@ -279,7 +279,7 @@ static int print_envelope(const struct mcpx_wrap *call, const struct mcpx_output
     return output_print(&out, STATUS_OK);
 }
 
-int cmd_wrap(const struct arguments *arguments)
+static int cmd_wrap(const struct arguments *arguments)
 {
     const char *file = arguments->operand_count > 1 ? arguments->operands[1] : NULL;
     struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED,
@@ -296,3 +296,48 @@ int cmd_wrap(const struct arguments *arguments)
         status = read_output(arguments, &text, &output);
     return status == STATUS_OK ? print_envelope(&call, &output) : status;
 }
+
+const struct command contract_verbs[] = {
+    {"contract", "[CONTRACT]", 0, 1, false, "what documents have to be: the contracts",
+     "Prints the names of the contracts, or one of them: a JSON Schema of dialect 2020-12 "
+     "that is complete by itself. Exits 4 when there is no contract of that name.",
+     OPTIONS(JSON_OPTION("print an object for each contract, with the code of a breach; its "
+                         "schema on one line")),
+     NULL, cmd_contract, "contracts and releases"},
+    {"digest", "[FILE]", 0, 1, false, "the SHA-256 of a JSON document",
+     "Prints the digest of the document's canonical form, by which equal values have equal "
+     "bytes: no white space, members in the order of their names, strings and numbers written "
+     "in one way, no digit of a number lost. --json prints that form too. FILE absent or a "
+     "single dash is standard input. Exits 1, and says where, when the text is not JSON or "
+     "could be read in two ways: a name that stands twice, half a surrogate pair, an exponent "
+     "of more "
+     "than nine digits.",
+     ONE_OBJECT_OPTIONS, NULL, cmd_digest, "contracts and releases"},
+    {"parity", "GOLDEN NEW", 2, 2, false, "do two logs of an edge say the same?",
+     "Compares two logs line by line, such as those of the same calls over two transports, "
+     "without what is different in every run: ts, traceId, spanId, requestId, durationMs, "
+     "transport and route. The order of lines counts, that of members does not. Says which "
+     "member differs in which line. Exits 0 when the logs are equal, 1 when they are not, 2 "
+     "when a file, or a line in it, cannot be read.",
+     ONE_OBJECT_OPTIONS, NULL, cmd_parity, "contracts and releases"},
+    {"wrap", "CONTRACT [FILE]", 1, 2, false, "put a result into an envelope",
+     "Prints what a program has returned in an mcp.envelope.v0.1 or a response.v1, as a "
+     "bridge does with what a server returns. The bytes of a value stay as they are, and an "
+     "envelope that comes ready passes. FILE absent or a single dash is standard input. When "
+     "the program has failed, nothing need have come. Exits 2 when the text is not JSON, or "
+     "nothing without a failure.",
+     OPTIONS(SWITCH("--text",
+                    "the input is text, less one newline at its end; else it is a JSON value"),
+             OPTION("--exit-code", "N", VALUE_NUMBER, 0,
+                    "how the program ended; other than 0 it failed; 0"),
+             OPTION("--tool", "NAME", VALUE_TEXT, 0, "the tool, for response.v1"),
+             OPTION("--tool-version", "V", VALUE_TEXT, 0, "its version, SemVer 2.0.0; 0.0.0"),
+             OPTION("--tier", "community|pro|enterprise", VALUE_CHOICE, 0,
+                    "level of service; community"),
+             OPTION("--request-id", "ID", VALUE_TEXT, 0,
+                    "the request that is answered, for response.v1"),
+             OPTION("--duration-ms", "N", VALUE_NUMBER, 0,
+                    "how long it took, in milliseconds; 0")),
+     NULL, cmd_wrap, "contracts and releases"},
+    {.name = NULL},
+};

@@ -255,7 +255,7 @@ static int run(struct gate *gate)
 
 /* ---- the verb ---- */
 
-int cmd_gate(const struct arguments *arguments)
+static int cmd_gate(const struct arguments *arguments)
 {
     struct gate gate = {.arguments = arguments, .status = STATUS_OK};
     struct mcpx_slice to = mcpx_slice_of(arguments_value(arguments, "--to"));
@@ -270,3 +270,33 @@ int cmd_gate(const struct arguments *arguments)
     live_leave(&gate.live);
     return status;
 }
+
+const struct command gate_verbs[] = {
+    {"gate", "DIR", 1, 1, false, "may a server be released?",
+     "Asks a server behind an edge, live, and compares its answers with the files in DIR. "
+     "Items are the handshake, contexts that are taken or refused, aliases that do what their "
+     "tools do, telemetry in which every call has its end, schemas that did not change, a "
+     "bill of materials, and evidence of all that. Prints a line for each: pass, fail or "
+     "skip. The tools of aliases are called, with the arguments in their fixtures. Exits 0 "
+     "when nothing failed, else 1.",
+     OPTIONS(
+         OPTION("--to", "ID", VALUE_PARTICIPANT, OPTION_REQUIRED,
+                "the server behind its edge"),
+         OPTION("--only", "handshake|context|aliases|telemetry|drift|sbom|evidence",
+                VALUE_CHOICE, OPTION_REPEATED, "an item to ask about; else all"),
+         SWITCH("--release", "an item that is skipped counts as failed"),
+         SWITCH(
+             "--update",
+             "write capabilities.json and schemas.json anew instead of comparing with them"),
+         OPTION("--telemetry", "FILE", VALUE_FILE, 0, "the telemetry of the edge"),
+         OPTION("--sbom", "FILE", VALUE_FILE, 0,
+                "the bill of materials, of SPDX or CycloneDX, in JSON"),
+         OPTION("--evidence", "DIR", VALUE_FILE, 0,
+                "copy report, handshake, telemetry and bill to this folder, with a list of "
+                "their SHA-256"),
+         OPTION("--timeout", "S", VALUE_SECONDS, 0,
+                "how long to wait for each response, 0 for ever; 60"),
+         JSON_OPTION("print one JSON object for each item")),
+     connect_options, cmd_gate, "contracts and releases"},
+    {.name = NULL},
+};

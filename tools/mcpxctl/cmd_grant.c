@@ -151,12 +151,12 @@ static int change(const struct arguments *arguments, const char *list)
                          show_change);
 }
 
-int cmd_grant(const struct arguments *arguments)
+static int cmd_grant(const struct arguments *arguments)
 {
     return change(arguments, "add");
 }
 
-int cmd_revoke(const struct arguments *arguments)
+static int cmd_revoke(const struct arguments *arguments)
 {
     return change(arguments, "remove");
 }
@@ -173,7 +173,7 @@ static void write_query(struct mcpx_text *path, const struct arguments *argument
         mx_format(path, "&for=%s", (arguments_ms(arguments, "--for", 0) + 999) / 1000);
 }
 
-int cmd_kick(const struct arguments *arguments)
+static int cmd_kick(const struct arguments *arguments)
 {
     mx_scoped_text path = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
@@ -305,3 +305,43 @@ int policy_show(const struct arguments *arguments)
         tell_policy(&out, mcpx_text_view(&shown));
     return output_print(&out, STATUS_OK);
 }
+
+#define PREVIEW_OPTION SWITCH("--dry-run", "only say what would change")
+
+const struct command grant_verbs[] = {
+    {"grant", "PARTICIPANT PATTERN...", 2, WORDS_MAX, false,
+     "let a participant send more, for a while",
+     "Gives the participant the patterns in this topic, with all its instances, in force for "
+     "its very next message, and prints what it may send then. What was revoked comes back "
+     "when just that is granted, without --to and --until. Needs a grant for admin/grant, and "
+     "whatever is given. Ends with the router; the configuration alone is for good.",
+     OPTIONS(OPTION("--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
+                    "the only addressees it is for; else everyone"),
+             OPTION("--until", "TIME", VALUE_TEXT, 0,
+                    "when it ends: a date like 2026-12-31T23:59:59Z, or how long from now, "
+                    "like 3600, 90m, 1h or 2d; else as late as the router permits"),
+             PREVIEW_OPTION, JSON_OPTION("print the answer of the router")),
+     connect_options, cmd_grant, "administer"},
+    {"kick", "PARTICIPANT", 1, 1, false, "remove a participant",
+     "Ends the connections of the participant to this topic, those of all its instances. It "
+     "may come back, as its token is as good as before, unless --for keeps it out. Needs a "
+     "grant for admin/kick.",
+     OPTIONS(
+         OPTION(
+             "--for", "S", VALUE_SECONDS, 0,
+             "keep it out of the topic for so long, like 600, 10m or 1d; 0 lets it in again"),
+         SWITCH("--everywhere", "in all topics that the token is good for"), PREVIEW_OPTION,
+         JSON_OPTION("print the answer of the router")),
+     connect_options, cmd_kick, "administer"},
+    {"revoke", "PARTICIPANT PATTERN...", 2, WORDS_MAX, false,
+     "take from a participant what it may send",
+     "Takes the patterns away from the participant in this topic, whoever has given them, in "
+     "force for its very next message, and prints what it may send then. Needs a grant for "
+     "admin/grant.",
+     OPTIONS(OPTION("--until", "TIME", VALUE_TEXT, 0,
+                    "when it may be sent again: a date, or how long from now, like 3600 or "
+                    "1h; else not while the router runs"),
+             PREVIEW_OPTION, JSON_OPTION("print the answer of the router")),
+     connect_options, cmd_revoke, "administer"},
+    {.name = NULL},
+};

@@ -48,7 +48,7 @@ static int print_history(const struct arguments *arguments, const struct connect
                                                  : "nothing is retained");
 }
 
-int cmd_history(const struct arguments *arguments)
+static int cmd_history(const struct arguments *arguments)
 {
     const char *before = arguments_value(arguments, "--before");
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
@@ -73,7 +73,7 @@ int cmd_history(const struct arguments *arguments)
 
 /* ---- chain ---- */
 
-int cmd_chain(const struct arguments *arguments)
+static int cmd_chain(const struct arguments *arguments)
 {
     MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     MX_SCOPED(chain_fini) struct chain chain = {.count = 0};
@@ -227,7 +227,7 @@ static int watch_topic(struct watch *watch, struct live *live)
     return status == STATUS_TIMEOUT ? STATUS_OK : status;
 }
 
-int cmd_watch(const struct arguments *arguments)
+static int cmd_watch(const struct arguments *arguments)
 {
     struct watch watch = {.style = line_style_of(arguments),
                           .left = arguments_number(arguments, "--count", -1)};
@@ -250,3 +250,34 @@ int cmd_watch(const struct arguments *arguments)
     free(watch.past);
     return status;
 }
+
+const struct command history_verbs[] = {
+    {"chain", "ID", 1, 1, false, "what became of a proposal or request",
+     "Shows the proposal, who fulfilled or rejected it, whether with the params proposed, and "
+     "the response, with the time each took. ID is the id of any envelope of the chain, or "
+     "the beginning of one.",
+     LISTING_OPTIONS, connect_options, cmd_chain, "look"},
+    {"history", NULL, 0, 0, false, "what was said",
+     "Prints retained envelopes, oldest first. Does not join the topic.",
+     OPTIONS(
+         OPTION("--limit", "N", VALUE_NUMBER, 0, "at most so many, the newest; 50"),
+         OPTION("--before", "ID", VALUE_ENVELOPE, 0, "only what is older than this envelope"),
+         KIND_OPTION, FROM_OPTION, COLOUR_OPTION, JSON_LINES_OPTION),
+     connect_options, cmd_history, "look"},
+    {"watch", NULL, 0, 0, false, "see what is said, as it is said",
+     "Joins the topic and prints a line per envelope: time, beginning of its id, sender, "
+     "addressees, kind, and what its payload comes down to. What receivers ignore, because "
+     "its kind lies about its payload or it answers what it was not asked, is shown with a "
+     "warning. Requests addressed to us are declined. Waits for a router that is not there, "
+     "says so every ten seconds, and with --wait exits 5 when none came in time.",
+     OPTIONS(KIND_OPTION, FROM_OPTION,
+             OPTION("--history", "N", VALUE_NUMBER, 0,
+                    "begin with so many retained envelopes that pass, dimmed; 0"),
+             OPTION("--count", "N", VALUE_NUMBER, 0,
+                    "end after so many envelopes; without it, when interrupted"),
+             OPTION("--wait", "S", VALUE_SECONDS, 0,
+                    "give up when there was no connection for so long, 0 never; 0"),
+             COLOUR_OPTION, JSON_LINES_OPTION),
+     connect_options, cmd_watch, "most used"},
+    {.name = NULL},
+};

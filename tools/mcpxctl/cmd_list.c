@@ -352,7 +352,7 @@ static int print_page(void *context, struct mcpx_slice from, struct mcpx_slice r
     return output_print(&out, STATUS_OK);
 }
 
-int cmd_list(const struct arguments *arguments)
+static int cmd_list(const struct arguments *arguments)
 {
     const char *name = arguments->operand_count > 0 ? arguments->operands[0] : "tools";
     struct list list = {.arguments = arguments,
@@ -374,3 +374,19 @@ int cmd_list(const struct arguments *arguments)
         complain("nobody who answers has %s", name);
     return status;
 }
+
+const struct command list_verbs[] = {
+    {"list", "[tools|resources|templates|prompts]", 0, 1, false,
+     "tools, resources, templates or prompts of servers",
+     "Asks each server in the topic, or those named with --to, for its tools or another list. "
+     "Who does not answer is passed over, unless it was named.",
+     OPTIONS(OPTION("--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
+                    "a server to ask; else all that could answer"),
+             OPTION("--tool", "NAME", VALUE_TOOL, 0,
+                    "only the tool of that name, with its whole description and its schemas"),
+             OPTION("--timeout", "S", VALUE_SECONDS, 0,
+                    "how long to wait for answers, 0 for ever; 3"),
+             JSON_LINES_OPTION),
+     connect_options, cmd_list, "most used"},
+    {.name = NULL},
+};

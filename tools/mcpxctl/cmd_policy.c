@@ -386,7 +386,7 @@ static int diff(const struct arguments *arguments)
     return status == STATUS_OK ? compare(arguments, &comparison) : status;
 }
 
-int cmd_policy(const struct arguments *arguments)
+static int cmd_policy(const struct arguments *arguments)
 {
     const char *word = arguments->operands[0];
 
@@ -403,3 +403,30 @@ int cmd_policy(const struct arguments *arguments)
                          "--history");
     return policy_show(arguments);
 }
+
+const struct command policy_verbs[] = {
+    {"policy", "show|diff [OLD] [NEW]", 1, 3, false, "who may do what, and what would change?",
+     "show prints what the running router permits whom: its profiles and participants with "
+     "their topics, grants and denials, and what was changed at run time, until when and by "
+     "whom. It needs a grant for admin/read. diff prints who gains and loses what when the "
+     "configuration in NEW takes the place of that in OLD, and which settings are different. "
+     "With --audit it makes every recorded decision about a message again, under OLD and "
+     "under NEW, at the instant it was made; with --history it decides about the messages of "
+     "the topic that the running router retains, as if they were sent now. It prints those "
+     "that would be different: allowed by one and refused by the other, because of a grant, a "
+     "denial or a topic. Who is in neither configuration, such as the bearer of a signed "
+     "token, is not judged. Exits 0 when it is shown or nothing is different, 1 when "
+     "something is, 2 when a configuration, the audit or the history cannot be read, 124 when "
+     "the history is not read in time.",
+     OPTIONS(
+         OPTION("--audit", "FOLDER", VALUE_FILE, OPTION_REPEATED,
+                "diff: compare the decisions that are recorded there, not the configurations"),
+         SWITCH("--history", "diff: compare what the messages that the router retains of the "
+                             "topic would meet"),
+         OPTION("--timeout", "S", VALUE_SECONDS, 0,
+                "diff --history: how long it may take to read the history, 0 for ever; 300"),
+         JSON_OPTION("print one JSON object, or of diff --audit and diff --history one for "
+                     "each difference, then one with sums")),
+     connect_options, cmd_policy, "administer"},
+    {.name = NULL},
+};

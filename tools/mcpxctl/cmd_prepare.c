@@ -45,7 +45,7 @@ static int judge(const struct mcpx_text *text)
 /* Public keys: others may read them. */
 enum { KEYS_MODE = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH };
 
-int cmd_jwks(const struct arguments *arguments)
+static int cmd_jwks(const struct arguments *arguments)
 {
     struct download download = {.url = arguments_value(arguments, "--url"),
                                 .ca_file = arguments_value(arguments, "--ca-file"),
@@ -92,7 +92,7 @@ static void write_table(struct mcpx_text *out, const struct mcpx_kind *kind)
                             "other bytes of a context covers\n");
 }
 
-int cmd_kind(const struct arguments *arguments)
+static int cmd_kind(const struct arguments *arguments)
 {
     bool json = arguments_have(arguments, "--json");
     struct mcpx_text out = {0};
@@ -170,9 +170,41 @@ static int hash_input(bool json)
     return status;
 }
 
-int cmd_token(const struct arguments *arguments)
+static int cmd_token(const struct arguments *arguments)
 {
     bool json = arguments_have(arguments, "--json");
 
     return arguments_have(arguments, "--sha256") ? hash_input(json) : make(json);
 }
+
+const struct command prepare_verbs[] = {
+    {"jwks", "fetch", 1, 1, false, "fetch the public keys of an issuer",
+     "Fetches a JSON Web Key Set, reads it as the router would, and replaces FILE by it, or "
+     "changes nothing. The router reads the file again when it changes. Redirects are not "
+     "followed, and no more than 256 KiB are taken. Prints how many keys there are, and how "
+     "many are for something else. Exits 1 when the answer is no key set that the router "
+     "takes, or FILE cannot be written, 2 for an address that is not allowed, 5 when the "
+     "server cannot be reached or its certificate is not trusted, 124 when it does not "
+     "answer.",
+     OPTIONS(
+         OPTION("--url", "URL", VALUE_TEXT, OPTION_REQUIRED,
+                "where the issuer publishes it, https://..."),
+         OPTION("--out", "FILE", VALUE_FILE, OPTION_REQUIRED,
+                "what to replace, as auth.jwt.jwks_file names it"),
+         OPTION("--ca-file", "FILE", VALUE_FILE, 0,
+                "trust the certificates in this PEM file, not the system's"),
+         OPTION("--timeout", "S", VALUE_SECONDS, 0, "how long it may take, 0 for ever; 30"),
+         SWITCH("--insecure-http", "allow http:// to this machine")),
+     NULL, cmd_jwks, "prepare"},
+    {"kind", "KIND", 1, 1, false, "split a kind into type, method and context",
+     "Shows how the router reads a kind, or what is wrong with it and at which byte.",
+     ONE_OBJECT_OPTIONS, NULL, cmd_kind, "prepare"},
+    {"token", NULL, 0, 0, false, "make a participant's token",
+     "Prints a new random token of 256 bits, which is kept nowhere, and the \"token_sha256\" "
+     "that goes into the configuration. A token is never an argument: others can read those.",
+     OPTIONS(OPTION("--sha256", NULL, VALUE_NONE, 0,
+                    "read a token from standard input and print only its SHA-256"),
+             JSON_OPTION("print one JSON object")),
+     NULL, cmd_token, "prepare"},
+    {.name = NULL},
+};

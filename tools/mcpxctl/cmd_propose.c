@@ -36,7 +36,7 @@ static int print_open(const struct arguments *arguments, const struct connection
     return output_print_list(arguments, where, &out, "no proposal is open");
 }
 
-int cmd_proposals(const struct arguments *arguments)
+static int cmd_proposals(const struct arguments *arguments)
 {
     MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     MX_SCOPED(connection_fini) struct connection where = {0};
@@ -104,14 +104,14 @@ static int send_to(const struct arguments *arguments, const char *type,
                    (struct mcpx_slice){NULL, 0});
 }
 
-int cmd_say(const struct arguments *arguments)
+static int cmd_say(const struct arguments *arguments)
 {
     mx_scoped_text payload = mx_formatted("{\"text\":%q}", arguments->operands[0]);
 
     return send_to(arguments, "chat", &payload);
 }
 
-int cmd_propose(const struct arguments *arguments)
+static int cmd_propose(const struct arguments *arguments)
 {
     mx_scoped_text input = {0}, payload = {0};
     struct operation operation;
@@ -167,12 +167,47 @@ static int find_and_end(const struct arguments *arguments, bool withdraw)
     return status == STATUS_OK ? send_end(arguments, proposal, withdraw) : status;
 }
 
-int cmd_reject(const struct arguments *arguments)
+static int cmd_reject(const struct arguments *arguments)
 {
     return find_and_end(arguments, false);
 }
 
-int cmd_withdraw(const struct arguments *arguments)
+static int cmd_withdraw(const struct arguments *arguments)
 {
     return find_and_end(arguments, true);
 }
+
+#define DELIVERY_OPTIONS                                                                      \
+    OPTION("--timeout", "S", VALUE_SECONDS, 0,                                                \
+           "how long to wait until it has its place in the topic, 0 for ever; 15"),           \
+        JSON_OPTION("print the id in a JSON object")
+#define TO_OPTION                                                                             \
+    OPTION("--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED, "an addressee; else everyone")
+
+const struct command propose_verbs[] = {
+    {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
+     "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn and that "
+     "have not expired, each as ID@DIGEST: the digest is the beginning of its envelope's "
+     "SHA-256 and tells it from any other under that id. With --json an object per line with "
+     "id, digest and the envelope as it came. Does not join the topic.",
+     LISTING_OPTIONS, connect_options, cmd_proposals, "look"},
+    {"propose", "[TOOL] [JSON]", 0, 2, false, "propose what somebody else is to call",
+     "Takes the operands of call, sends them as a proposal and prints its id.",
+     OPTIONS(TO_OPTION, METHOD_OPTION, DELIVERY_OPTIONS), connect_options, cmd_propose,
+     "propose and decide"},
+    {"reject", "ID[@DIGEST]", 1, 1, false, "say no to a proposal",
+     "Tells the proposer and whom it was proposed to. ID may be the beginning of an id.",
+     OPTIONS(OPTION("--reason", "TEXT", VALUE_TEXT, 0, "why, for the proposer to read"),
+             DELIVERY_OPTIONS),
+     connect_options, cmd_reject, "propose and decide"},
+    {"say", "TEXT", 1, 1, false, "send a chat message",
+     "Sends TEXT and prints the envelope's id once it has its place in the topic.",
+     OPTIONS(TO_OPTION, DELIVERY_OPTIONS), connect_options, cmd_say, "most used"},
+    {"withdraw", "ID[@DIGEST]", 1, 1, false, "take a proposal of one's own back",
+     "Tells whom it was proposed to that it is no longer wanted. Only its proposer may; "
+     "others reject. ID may be the beginning of an id.",
+     OPTIONS(OPTION("--reason", "TEXT", VALUE_TEXT, 0, "why, for others to read"),
+             DELIVERY_OPTIONS),
+     connect_options, cmd_withdraw, "propose and decide"},
+    {.name = NULL},
+};

@@ -112,7 +112,7 @@ int policy_compare(const struct config *before, const struct config *after, bool
 
 /* ---- the verb reload ---- */
 
-int cmd_reload(const struct arguments *arguments)
+static int cmd_reload(const struct arguments *arguments)
 {
     MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, CONNECTION_ANYWHERE, 0, &where);
@@ -123,3 +123,14 @@ int cmd_reload(const struct arguments *arguments)
                          (struct http_call){.path = "/admin/reload", .body = "{}"},
                          difference_tell);
 }
+
+const struct command reload_verbs[] = {
+    {"reload", NULL, 0, 0, false, "have the router read its configuration again",
+     "Prints who gains and loses what. All of the configuration comes into force, or nothing: "
+     "a fault, or a setting that takes a restart, is named and changes nothing. The token "
+     "needs a grant for admin/reload. Exits 0 when the configuration is in force, 2 when it "
+     "has a fault, 3 without the grant, 5 when the router cannot be reached or refuses the "
+     "token.",
+     ONE_OBJECT_OPTIONS, connect_options, cmd_reload, "administer"},
+    {.name = NULL},
+};

@@ -174,7 +174,7 @@ static void add_json(struct mcpx_text *out, const struct findings *found)
     mcpx_text_puts(out, "\n");
 }
 
-int cmd_status(const struct arguments *arguments)
+static int cmd_status(const struct arguments *arguments)
 {
     struct findings found = {.ready = false};
     struct mcpx_text out = {0};
@@ -227,7 +227,7 @@ static int print_who(const struct arguments *arguments, const struct connection 
     return output_print_list(arguments, where, &out, "nobody is connected");
 }
 
-int cmd_who(const struct arguments *arguments)
+static int cmd_who(const struct arguments *arguments)
 {
     mx_scoped_text answer = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
@@ -239,3 +239,17 @@ int cmd_who(const struct arguments *arguments)
                                  &value);
     return status == STATUS_OK ? print_who(arguments, &where, value) : status;
 }
+
+const struct command status_verbs[] = {
+    {"status", NULL, 0, 0, false, "is the router well, who is there, who lags",
+     "Prints health, connections and lag, which anybody may ask, and with a topic and a token "
+     "the topics that the token is good for and who is connected to the topic. Without a "
+     "token all else is shown. Exits 0 for a router that is healthy and ready, 1 for one that "
+     "takes no connections or answers something else, 5 for one that cannot be reached or "
+     "does not take the token, 124 for one that does not answer.",
+     ONE_OBJECT_OPTIONS, connect_options, cmd_status, "look"},
+    {"who", NULL, 0, 0, false, "who is connected, and what each may say",
+     "Prints the participants and their capabilities. Does not join the topic.",
+     LISTING_OPTIONS, connect_options, cmd_who, "most used"},
+    {.name = NULL},
+};

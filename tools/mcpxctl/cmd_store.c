@@ -243,7 +243,7 @@ static int run_action(struct run *run, const struct action *action)
     return output_print(&run->out, status);
 }
 
-int cmd_store(const struct arguments *arguments)
+static int cmd_store(const struct arguments *arguments)
 {
     struct run run = {.file = arguments->operands[1],
                       .topic = arguments_value(arguments, "--topic"),
@@ -269,3 +269,20 @@ int cmd_store(const struct arguments *arguments)
     }
     return run_action(&run, action);
 }
+
+const struct command store_verbs[] = {
+    {"store", "backup|check|export|compact|erase|restore FILE [WORD]", 2, 3, false,
+     "look after the database that a router stores messages in",
+     "backup copies FILE to WORD, where nothing may be, while the router goes on. check reads "
+     "all of it and names what is not as it was written, by topic and serial. export prints "
+     "the messages, one JSON object per line, of all topics or of that of --topic. compact "
+     "gives back to the disk what the file does not need. erase removes the topic WORD with "
+     "all its messages. restore puts the backup WORD in the place of FILE, which is kept as "
+     "FILE.old. The last three want the router stopped. Exits 0 when it is done, 1 when "
+     "something is damaged, or the disk or a running router is in the way, 2 when FILE is not "
+     "there or no database of a router, 4 when there is no such topic.",
+     OPTIONS(OPTION("--topic", "TOPIC", VALUE_TEXT, 0, "export: only messages of this topic"),
+             JSON_OPTION("print JSON objects; export always does")),
+     NULL, cmd_store, "keep"},
+    {.name = NULL},
+};

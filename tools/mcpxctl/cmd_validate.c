@@ -349,7 +349,7 @@ static int prepare(struct judge *judge, bool is_schema)
                      : STATUS_OK;
 }
 
-int cmd_validate(const struct arguments *arguments)
+static int cmd_validate(const struct arguments *arguments)
 {
     struct judge judge = {.arguments = arguments};
     bool is_schema = strcmp(arguments->operands[0], "schema") == 0;
@@ -370,3 +370,30 @@ int cmd_validate(const struct arguments *arguments)
     mcpx_shelf_free(judge.shelf);
     return status == STATUS_OK && judge.broken > 0 ? STATUS_FAILED : status;
 }
+
+const struct command validate_verbs[] = {
+    {"validate", "CONTRACT [FILE]", 1, 2, false, "does a document keep a contract?",
+     "Judges the document in FILE, or on standard input, by the contract of that name, or, "
+     "for the word schema, by a schema from a file: dialect 2020-12 or draft-07. Says where "
+     "the document is wrong and what is expected there, ten places at most. Nothing that a "
+     "schema refers to is fetched; --known names files for it. Exits 0 when all documents are "
+     "valid, 1 when one is not, 2 when the question cannot be asked: an unknown contract, a "
+     "file that cannot be read, a schema that cannot be used.",
+     OPTIONS(
+         SWITCH("--lines", "each line is a document, as in a log"),
+         OPTION(
+             "--schema", "FILE[#POINTER]", VALUE_FILE, 0,
+             "the schema, or with a JSON Pointer a part of the file: tool.json#/inputSchema"),
+         OPTION("--known", "URI=PATH", VALUE_TEXT, OPTION_REPEATED,
+                "a document that the schema may refer to; a folder of them where URI ends "
+                "with /"),
+         OPTION("--dialect", "2020-12|draft-07", VALUE_CHOICE, 0,
+                "what a schema without $schema is written in; 2020-12"),
+         OPTION(
+             "--direction", "request|response", VALUE_CHOICE, 0,
+             "which code a breach of a schema is: INVALID_INPUT or INVALID_OUTPUT; request"),
+         JSON_OPTION("print one JSON object for each document"),
+         SWITCH("--quiet", "print nothing: the exit code is the answer")),
+     NULL, cmd_validate, "contracts and releases"},
+    {.name = NULL},
+};

@@ -1,21 +1,39 @@
 /*
- * verbs.h - the verbs of mcpxctl; each returns an exit code. Offers for completion; readers of
- * addressees, kinds, contracts, operations and configurations; output.
+ * verbs.h - the tables of verbs of mcpxctl. Offers for completion; readers of addressees, kinds,
+ * contracts, operations and configurations; output.
  */
 #ifndef MCPXCTL_VERBS_H
 #define MCPXCTL_VERBS_H
 
 #include "tools/common/command.h"
 #include "tools/common/connect.h"
+#include "tools/common/visible.h"
 #include "tools/mcpxctl/core/message.h"
 #include <mcpx/contract.h>
 #include <mcpx/envelope.h>
 
-command_verb cmd_approve, cmd_audit, cmd_call, cmd_can, cmd_chain, cmd_context, cmd_contract,
-    cmd_digest, cmd_gate, cmd_grant, cmd_history, cmd_jwks, cmd_kick, cmd_kind, cmd_list,
-    cmd_parity, cmd_policy, cmd_proposals, cmd_propose, cmd_reject, cmd_reload, cmd_revoke,
-    cmd_say, cmd_status, cmd_store, cmd_token, cmd_validate, cmd_watch, cmd_who, cmd_withdraw,
-    cmd_wrap;
+/** The verbs of each cmd_*.c. A new table is named in main.c too. */
+extern const struct command audit_verbs[], call_verbs[], can_verbs[], context_verbs[],
+    contract_verbs[], gate_verbs[], grant_verbs[], history_verbs[], list_verbs[],
+    policy_verbs[], prepare_verbs[], propose_verbs[], reload_verbs[], status_verbs[],
+    store_verbs[], validate_verbs[];
+
+/* ---- options of verbs in several files; the output of --json differs from verb to verb ---- */
+
+#define JSON_OPTION(help) SWITCH("--json", help)
+#define JSON_LINES_OPTION JSON_OPTION("print raw JSON, one object per line")
+#define LISTING_OPTIONS OPTIONS(COLOUR_OPTION, JSON_LINES_OPTION)
+#define ONE_OBJECT_OPTIONS OPTIONS(JSON_OPTION("print one JSON object"))
+#define KIND_OPTION                                                                           \
+    OPTION("--kind", "PATTERN", VALUE_TEXT, 0,                                                \
+           "only kinds that the pattern covers, as in a grant")
+#define FROM_OPTION                                                                           \
+    OPTION("--from", "ID", VALUE_PARTICIPANT, 0,                                              \
+           "only what this participant and its instances sent")
+#define METHOD_OPTION                                                                         \
+    OPTION("--method", "METHOD", VALUE_TEXT, 0,                                               \
+           "another method than tools/call. TOOL is then the name of its prompt, its URI or " \
+           "its task; a method that names nothing takes JSON alone, as its params")
 
 /**
  * Appends the live words of a type (contexts, topics, participants, envelopes, open proposals), one
