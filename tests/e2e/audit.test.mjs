@@ -99,9 +99,9 @@ test('what cannot be asked is said, with exit code 2', async (t) => {
     [['verify', '.', '--key', 'key.pub'], /there is no audit-N\.jsonl in it/],
     [['verify', 'audit', '--key', 'key.pub', '--known', '7'], /--known needs SEQ:SHA256/],
     [['query', 'audit', '--since', 'yesterday'], /--since needs a time/],
-    [['query', 'audit', '--what', 'alow'], /--what needs allow, refuse, join,/],
+    [['query', 'audit', '--what', 'alow'], /--what is one of allow\|refuse\|join/],
     [['chain', 'audit'], /chain needs --id/],
-    [['look', 'audit'], /the first word is/],
+    [['look', 'audit'], /needs verify\|query\|chain\|export as its first word/],
   ]) {
     const { code, stderr } = await ctl('audit', ...words);
     assert.equal(code, 2, words.join(' '));

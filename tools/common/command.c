@@ -11,6 +11,7 @@
 #include "tools/common/program.h"
 #include "tools/common/visible.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -226,16 +227,17 @@ bool duration_read(const char *text, int64_t *ms)
     return false;
 }
 
+/* Choices end with the text, or at a blank or bracket: "a|b", "a|b [WORD]", "[a|b]". */
 static bool is_choice(const char *choices, const char *value)
 {
     size_t len = strlen(value);
 
     for (;;) {
-        size_t choice = strcspn(choices, "|");
+        size_t choice = strcspn(choices, "| ]");
 
         if (choice == len && memcmp(choices, value, len) == 0)
             return true;
-        if (choices[choice] == '\0')
+        if (choices[choice] != '|')
             return false;
         choices += choice + 1;
     }
@@ -361,7 +363,19 @@ static void write_count(const struct command *command, char *text, size_t size)
         snprintf(text, size, "%zu operand%s", command->min, command->min == 1 ? "" : "s");
 }
 
-/* Checks the number of operands, and that required options are there. */
+static int check_first_word(const struct command *command, const struct arguments *arguments)
+{
+    const char *choices = command->operands ? command->operands : "";
+
+    choices += *choices == '[';
+    if (!islower((unsigned char)*choices) || arguments->operand_count == 0 ||
+        is_choice(choices, arguments->operands[0]))
+        return STATUS_OK;
+    return fail_with(STATUS_USAGE, "needs %.*s as its first word", (int)strcspn(choices, " ]"),
+                     choices);
+}
+
+/* Checks the operands, and that required options are there. */
 static int check_words(const struct command *command, const struct arguments *arguments)
 {
     size_t count = command->rest ? arguments->rest_count : arguments->operand_count;
@@ -372,7 +386,9 @@ static int check_words(const struct command *command, const struct arguments *ar
         write_count(command, wanted, sizeof wanted);
         return fail_with(STATUS_USAGE, "takes %s, not %zu", wanted, count);
     }
-    status = check_required(command->options, arguments);
+    status = check_first_word(command, arguments);
+    if (status == STATUS_OK)
+        status = check_required(command->options, arguments);
     return status == STATUS_OK ? check_required(command->shared, arguments) : status;
 }
 

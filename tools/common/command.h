@@ -119,7 +119,8 @@ typedef int command_verb(const struct arguments *arguments);
 /** A verb. A table of them ends with a row without name. */
 struct command {
     const char *name;
-    /* As in a usage line: "KIND", "TOOL [JSON]", "a|b [WORD...]"; NULL when it takes none. */
+    /* As in a usage line: "KIND", "TOOL [JSON]", "a|b [WORD...]"; NULL when it takes none. When
+     * it begins with a small letter, the first word is one of the choices, or absent: "[a|b]". */
     const char *operands;
     /* Bounds of the number of operands. With `rest`, `min` is about the words of the rest, and
      * `max` is not used. */

@@ -10,6 +10,7 @@
 
 #include "tools/common/visible.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -243,7 +244,7 @@ static void offer_operand(struct typing *typing)
     const char *name = next_operand(typing, &len);
     const struct operand_row *row = typing->program->operands;
 
-    if (name && memchr(name, '|', len))
+    if (name && islower((unsigned char)*name))
         offer_value(typing, VALUE_CHOICE, name, len);
     for (; name && row && row->name; row++)
         if (strlen(row->name) == len && memcmp(row->name, name, len) == 0)
@@ -343,11 +344,9 @@ int cmd_completion(const struct arguments *arguments)
     static struct typing typing;
 
     typing.program = program_running();
-    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
-        if (strcmp(shells[i].name, arguments->operands[0]) == 0)
-            typing.shell = &shells[i];
-    if (!typing.shell)
-        return fail_with(STATUS_USAGE, "shells are bash, zsh and fish");
+    typing.shell = shells;
+    while (strcmp(typing.shell->name, arguments->operands[0]) != 0)
+        typing.shell++;
     if (arguments->operand_count == 1)
         print_script(typing.program, typing.shell->script);
     else

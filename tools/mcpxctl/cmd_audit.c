@@ -253,15 +253,11 @@ static const struct action {
 static int cmd_audit(const struct arguments *arguments)
 {
     struct run run = {.arguments = arguments, .json = arguments_have(arguments, "--json")};
-    const struct action *action = NULL;
-    int status;
+    const struct action *action = actions;
+    int status = pick_read(arguments, &run.pick);
 
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-        if (strcmp(arguments->operands[0], actions[i].name) == 0)
-            action = &actions[i];
-    if (!action)
-        return fail_with(STATUS_USAGE, "the first word is verify, query, chain or export");
-    status = pick_read(arguments, &run.pick);
+    while (strcmp(action->name, arguments->operands[0]) != 0)
+        action++;
     if (status == STATUS_OK)
         status = action->run(&run);
     follow_fini(&run.follow);

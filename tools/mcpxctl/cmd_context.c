@@ -239,14 +239,11 @@ static int check_call(const struct action *action, const struct arguments *argum
 static int cmd_context(const struct arguments *arguments)
 {
     struct work work = {.arguments = arguments};
-    const struct action *action = NULL;
+    const struct action *action = actions;
     int status;
 
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-        if (strcmp(actions[i].word, arguments->operands[0]) == 0)
-            action = &actions[i];
-    if (!action)
-        return fail_with(STATUS_USAGE, "what to do is one of add, list, show, use, remove");
+    while (strcmp(action->word, arguments->operands[0]) != 0)
+        action++;
     status = check_call(action, arguments);
     if (status != STATUS_OK)
         return status;

@@ -36,12 +36,14 @@ static const struct listing {
 
 enum { DESCRIPTION_MAX = 100 };
 
+/* The list with that name, which is one of them. */
 static const struct listing *listing_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
-        if (strcmp(listings[i].name, name) == 0)
-            return &listings[i];
-    return NULL;
+    const struct listing *listing = listings;
+
+    while (strcmp(listing->name, name) != 0)
+        listing++;
+    return listing;
 }
 
 /* The first line of a member, made visible. */
@@ -360,10 +362,8 @@ static int cmd_list(const struct arguments *arguments)
                         .tool = arguments_value(arguments, "--tool")};
     int status;
 
-    if (!list.listing || (list.tool && strcmp(name, "tools") != 0))
-        return fail_with(
-            STATUS_USAGE,
-            "lists are tools, resources, templates and prompts; --tool is for tools");
+    if (list.tool && strcmp(name, "tools") != 0)
+        return fail_with(STATUS_USAGE, "--tool is for tools");
     if (list.tool)
         nearest_begin(&list.nearest, list.tool, strlen(list.tool));
     status = survey_servers(arguments, name, 0, print_page, &list);

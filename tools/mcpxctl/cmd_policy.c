@@ -388,14 +388,10 @@ static int diff(const struct arguments *arguments)
 
 static int cmd_policy(const struct arguments *arguments)
 {
-    const char *word = arguments->operands[0];
-
     if (arguments_have(arguments, "--timeout") && !arguments_have(arguments, "--history"))
         return fail_with(STATUS_USAGE, "--timeout is for --history");
-    if (strcmp(word, "diff") == 0)
+    if (strcmp(arguments->operands[0], "diff") == 0)
         return diff(arguments);
-    if (strcmp(word, "show") != 0)
-        return fail_with(STATUS_USAGE, "the first word is show or diff");
     if (arguments->operand_count > 1 || arguments_have(arguments, "--audit") ||
         arguments_have(arguments, "--history"))
         return fail_with(STATUS_USAGE,

@@ -54,11 +54,8 @@ static int cmd_jwks(const struct arguments *arguments)
                                 .timeout_ms =
                                     arguments_ms(arguments, "--timeout", TIMEOUT_MS)};
     mx_scoped_text text = {0};
-    int status;
+    int status = download_do(&download, &text);
 
-    if (strcmp(arguments->operands[0], "fetch") != 0)
-        return fail_with(STATUS_USAGE, "expected \"fetch\"");
-    status = download_do(&download, &text);
     if (status == STATUS_OK)
         status = judge(&text);
     if (status == STATUS_OK)

@@ -250,14 +250,10 @@ static int cmd_store(const struct arguments *arguments)
                       .json = arguments_have(arguments, "--json"),
                       .progress = {tell_progress, &run},
                       .since_ms = mx_clock_now().mono_ms};
-    const struct action *action = NULL;
+    const struct action *action = actions;
 
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-        if (strcmp(arguments->operands[0], actions[i].name) == 0)
-            action = &actions[i];
-    if (!action)
-        return fail_with(STATUS_USAGE,
-                         "the first word is backup, check, export, compact, erase or restore");
+    while (strcmp(action->name, arguments->operands[0]) != 0)
+        action++;
     if (arguments->operand_count != action->words)
         return fail_with(STATUS_USAGE, "%s", action->usage);
     if (run.topic && action->run != export)

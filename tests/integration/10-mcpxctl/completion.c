@@ -92,7 +92,7 @@ Test(completion, scripts_are_scripts)
             expect(line, 0, "");
         cr_expect_str_eq(output[0] == '/' ? "" : output, "", "%s", output);
     }
-    expect("mcpxctl completion tcsh 2>&1", 2, "shells are bash, zsh and fish");
+    expect("mcpxctl completion tcsh 2>&1", 2, "needs bash|zsh|fish as its first word");
 }
 
 /* Leaves the words that help prints in front of the table's rows in `table`, sorted. */

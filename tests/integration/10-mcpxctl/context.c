@@ -173,7 +173,7 @@ Test(context, actions_say_what_they_want)
         {"mcpxctl context use 2>&1", 2, "use needs one NAME"},
         {"mcpxctl context list a 2>&1", 2, "list takes no NAME"},
         {"mcpxctl context show --topic t 2>&1", 2, "show takes no --topic"},
-        {"mcpxctl context drop a 2>&1", 2, "one of add, list, show, use, remove"},
+        {"mcpxctl context drop a 2>&1", 2, "needs add|list|show|use|remove as"},
         {"mcpxctl context remove b 2>&1", 4, "there is no such context"},
         {"mcpxctl context show --json", 0,
          "{\"name\":\"a\",\"current\":true,\"topic\":\"t\",\"as\":\"ann\"}\n"},

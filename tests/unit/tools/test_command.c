@@ -36,6 +36,7 @@ static const struct option_row common[] = {
 static const struct command commands[] = {
     {"one", "WORD", 1, 1, false, "", "", own, common, nothing, NULL},
     {"some", "A [B]", 1, 2, false, "", "", own, NULL, nothing, NULL},
+    {"pick", "a|b [WORD]", 0, 2, false, "", "", own, NULL, nothing, NULL},
     {"run", "COMMAND...", 1, 0, true, "", "", own, common, nothing, NULL},
     {"must", NULL, 0, 0, false, "", "", needed, NULL, nothing, NULL},
     {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL, NULL},
@@ -104,9 +105,9 @@ Test(command, help_is_asked_for_anywhere_before_the_end_of_options)
         const char *line;
         bool help;
     } rows[] = {
-        {"one --help", true},      {"one a b c -h", true},  {"must --help", true},
-        {"one -- --help", false},  {"run x --help", false}, {"one --to --help x", false},
-        {"run --json -h x", true},
+        {"one --help", true},     {"one a b c -h", true},  {"must --help", true},
+        {"one -- --help", false}, {"run x --help", false}, {"one --to --help x", false},
+        {"pick b secret", false}, {"pick", false},         {"run --json -h x", true},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -124,6 +125,7 @@ Test(command, says_what_does_not_fit_and_repeats_no_word, .init = cr_redirect_st
         "some secret secret secret",
         "run",
         "run --",
+        "pick secret word",
         "one secret --secret-secret-secret-secret",
         "one secret --Secret-secret",
         "one secret -secret",
@@ -161,6 +163,7 @@ Test(command, says_what_does_not_fit_and_repeats_no_word, .init = cr_redirect_st
                        said);
     cr_expect_not_null(strstr(said, "takes 1 to 2 operands, not 3"), "%s", said);
     cr_expect_not_null(strstr(said, "takes 1 or more operands, not 0"), "%s", said);
+    cr_expect_not_null(strstr(said, "needs a|b as its first word"), "%s", said);
     cr_expect_not_null(strstr(said, "--must X is required"), "%s", said);
     cr_expect_not_null(strstr(said, "--color is one of auto|always|never"), "%s", said);
 }

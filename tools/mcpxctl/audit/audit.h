@@ -10,16 +10,12 @@
 #include "router/store/audit/audit_verify.h"
 #include "tools/mcpxctl/core/line.h"
 
-/** Sorts of lines that can be asked for at once. */
-enum { PICK_SORTS_MAX = AUDIT_OTHER };
-
 /** A filter of lines. Zero-initialised picks all. */
 struct pick {
     struct filter filter;    /* kinds and sender */
     struct mcpx_slice topic; /* absent = all */
-    /* `what`, `what_count`: names of sorts; none = all. */
-    struct mcpx_slice what[PICK_SORTS_MAX];
-    size_t what_count;
+    bool by_sort;            /* only the sorts that are true in `sorts` */
+    bool sorts[AUDIT_OTHER + 1];
     int64_t since_ms; /* lines of this instant and later */
     int64_t until_ms; /* lines before this instant; 0 = no end */
 };

@@ -21,28 +21,24 @@ static int read_time(const struct arguments *arguments, const char *option, int6
                      "%s needs a time as lines have it, such as 2026-01-31T23:59:59Z", option);
 }
 
-#define SORT_NAME(constant, name) name,
-static const char *const sorts[] = {AUDIT_SORTS(SORT_NAME)};
-
 /* Refuses an unknown sort: it would pick nothing, and look as if nothing had happened. */
 static int read_sorts(const struct arguments *arguments, struct pick *out)
 {
+#define SORT_NAME(constant, name) name,
+#define SORT_LISTED(constant, name) "|" name
+    static const char *const names[] = {AUDIT_SORTS(SORT_NAME)};
     const struct option_word *word;
     size_t at = 0;
 
     while ((word = arguments_next(arguments, "--what", &at)) != NULL) {
         size_t sort = 0;
 
-        while (sort < PICK_SORTS_MAX && strcmp(sorts[sort], word->value) != 0)
+        while (sort < AUDIT_OTHER && strcmp(names[sort], word->value) != 0)
             sort++;
-        if (sort == PICK_SORTS_MAX)
-            return fail_with(
-                STATUS_USAGE,
-                "--what needs allow, refuse, join, leave, update, turned_away, grant, revoke, "
-                "kick, lift, reload, keys, undelivered, lost, checkpoint, begin, start or "
-                "stop");
-        if (out->what_count < PICK_SORTS_MAX)
-            out->what[out->what_count++] = mcpx_slice_of(sorts[sort]);
+        if (sort == AUDIT_OTHER)
+            return fail_with(STATUS_USAGE, "--what is one of %s",
+                             &(AUDIT_SORTS(SORT_LISTED))[1]);
+        out->by_sort = out->sorts[sort] = true;
     }
     return STATUS_OK;
 }
@@ -72,14 +68,6 @@ struct mcpx_slice pick_kind(const struct audit_line *line)
     return kind.text ? kind : mcpx_json_get(line->whole, "kind_sent");
 }
 
-static bool is_wanted_sort(const struct pick *pick, struct mcpx_slice name)
-{
-    for (size_t i = 0; i < pick->what_count; i++)
-        if (mcpx_slice_equal(pick->what[i], name))
-            return true;
-    return pick->what_count == 0;
-}
-
 static bool takes_kind(const struct pick *pick, const struct audit_line *line,
                        struct mcpx_slice from)
 {
@@ -96,7 +84,7 @@ bool pick_takes(const struct pick *pick, const struct audit_line *line)
     const struct filter *filter = &pick->filter;
     mx_scoped_text from = {0};
 
-    if (!is_wanted_sort(pick, line->name) || line->wall_ms < pick->since_ms ||
+    if ((pick->by_sort && !pick->sorts[line->what]) || line->wall_ms < pick->since_ms ||
         (pick->until_ms && line->wall_ms >= pick->until_ms) ||
         (pick->topic.text &&
          !mcpx_json_equals(mcpx_json_get(line->whole, "topic"), pick->topic)))
