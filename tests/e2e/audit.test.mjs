@@ -81,6 +81,9 @@ test('damage is named by sort, file, line and number', async (t) => {
   writeFileSync(file, whole.join(''));
   const other = await ctl('audit', 'verify', 'audit', '--key', 'key.pub');
   assert.match(other.stdout, /^audit: whole: 13 lines, seq 1 to 13$/m);
+  writeFileSync(at('new.pub'), generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }));
+  const many = [...Array(64).fill('new.pub'), 'key.pub'].flatMap((name) => ['--key', name]);
+  assert.equal((await ctl('audit', 'verify', 'audit', ...many)).code, 0, 'the last of many keys counts');
   const note = other.stdout.match(/to note +(\S+)/)[1];
   make();
   assert.equal((await ctl('audit', 'verify', 'audit', '--key', 'key.pub', '--known', note)).code, 0);

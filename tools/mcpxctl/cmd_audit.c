@@ -13,8 +13,6 @@
 
 #include <errno.h>
 
-enum { KEYS_MAX = 64 };
-
 /* A run over the folders of a command line. */
 struct run {
     const struct arguments *arguments;
@@ -63,7 +61,7 @@ static int for_each(struct run *run, void (*each)(struct run *, const struct aud
 /* ---- verify ---- */
 
 struct keys {
-    struct audit_key *list[KEYS_MAX];
+    struct audit_key *list[WORDS_MAX]; /* more do not fit in a command line */
     size_t count;
 };
 
@@ -72,8 +70,7 @@ static int read_keys(const struct arguments *arguments, struct keys *keys)
     const struct option_word *word;
     size_t at = 0;
 
-    while (keys->count < KEYS_MAX &&
-           (word = arguments_next(arguments, "--key", &at)) != NULL) {
+    while ((word = arguments_next(arguments, "--key", &at)) != NULL) {
         mx_scoped_text pem = {0};
         struct mcpx_fault fault = {"", "", 0};
 
