@@ -407,7 +407,7 @@ static const char *token_of_environment(void)
     char *taken = secret_take("MCPX_TOKEN");
 
     if (taken) {
-        free(kept);
+        connection_wipe(kept);
         kept = taken;
     }
     return kept;

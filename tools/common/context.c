@@ -97,10 +97,8 @@ static const char *fault_of(struct mcpx_slice whole, struct mcpx_slice *at)
             *at = member.value;
             if (!is_setting(member.name))
                 return "a context has \"url\", \"topic\", \"token_file\", \"as\", "
-                       "\"ca_file\", "
-                       "\"cert_file\" and \"key_file\", and nothing else; a token stays in "
-                       "its own "
-                       "file";
+                       "\"ca_file\", \"cert_file\" and \"key_file\", and nothing else; "
+                       "a token stays in its own file";
             if (mcpx_json_type(member.value) != MCPX_JSON_STRING || member.value.len <= 2)
                 return "expected a string that is not empty";
         }

@@ -1,5 +1,6 @@
 /*
- * context.h - named contexts (router, topic, identity), kept in one file of the user.
+ * context.h - named contexts (router, topic, identity), kept in one file of the user; secrets,
+ * kept from other processes; the files of a certificate, checked.
  */
 #ifndef TOOLS_CONTEXT_H
 #define TOOLS_CONTEXT_H
@@ -72,11 +73,6 @@ extern const char context_name_rule[];
 
 /** Returns STATUS_OK, or STATUS_ABSENT, having complained, when `tree` has no such context. */
 int context_find(const json_t *tree, const char *name);
-
-/*
- * Hides a token from other processes of the same user, above all from children of the program.
- * Checks the certificate for the router.
- */
 
 /**
  * Takes a variable out of the environment, and its value out of the memory that the kernel shows as

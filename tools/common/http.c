@@ -9,7 +9,7 @@
 #include "lib/client/ws_wire.h"
 #include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
-#include "tools/common/command.h"
+#include "tools/common/context.h"
 #include "tools/common/visible.h"
 
 #include <mcpx/json.h>
@@ -184,9 +184,17 @@ static struct curl_slist *headers_of(const struct http_call *call)
     if (call->token) {
         mx_format(&line, "Authorization: Bearer %s", call->token);
         headers = curl_slist_append(headers, line.text);
-        memset(line.text, 0, line.len);
+        secret_wipe(line.text, line.len);
     }
     return headers;
+}
+
+/* The headers hold the token. */
+static void free_headers(struct curl_slist *headers)
+{
+    for (const struct curl_slist *at = headers; at; at = at->next)
+        secret_wipe(at->data, strlen(at->data));
+    curl_slist_free_all(headers);
 }
 
 static void set_up(CURL *curl, const struct http_call *call)
@@ -249,7 +257,7 @@ static int perform(CURL *curl, const struct http_call *call, const char *url,
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, time_left(call));
         code = curl_easy_perform(curl);
     } while (code == CURLE_OK && is_put_off(curl, patient_until));
-    curl_slist_free_all(headers);
+    free_headers(headers);
     if (code != CURLE_OK)
         return complain_of_curl(call, curl, code, said);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

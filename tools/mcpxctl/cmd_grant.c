@@ -247,7 +247,7 @@ static int ask_policy(const struct connection *where, struct mcpx_text *answer,
 /* Appends the rows of all pages to an array. */
 static int add_participants(const struct connection *where, struct mcpx_text *out)
 {
-    struct pages pages = {.bytes_max = PAGES_BYTES_MAX};
+    struct pages pages = {.count = 0};
     mx_scoped_text after = {0}; /* the next page begins behind this name, if any */
     const char *endless = NULL;
     int status;

@@ -163,7 +163,6 @@ static void add_asked(struct survey *survey, struct mcpx_slice id)
 {
     if (survey->count == SERVERS_MAX)
         return;
-    survey->asked[survey->count].pages.bytes_max = PAGES_BYTES_MAX;
     mcpx_text_slice(&survey->asked[survey->count++].id, id);
 }
 

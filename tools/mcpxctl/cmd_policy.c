@@ -342,7 +342,7 @@ static int compare_history(struct comparison *comparison, const struct arguments
         struct fetch_order order = {
             .limit = SIZE_MAX,
             .deadline_ms = live_deadline(arguments_ms(arguments, "--timeout", HISTORY_MS)),
-            .bytes_max = UINT64_MAX, /* nothing is kept */
+            .any_size = true,
             .take = judge_entry,
             .context = &retained};
 

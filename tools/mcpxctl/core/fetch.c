@@ -17,7 +17,7 @@
 #include "tools/mcpxctl/core/live.h"
 #include <mcpx/json.h>
 
-enum { PAGE = 1000, PAGES_MAX = 100000 };
+enum { PAGE = 1000, PAGES_MAX = 100000, BYTES_MAX = 256 << 20 };
 
 void pages_fini(struct pages *pages)
 {
@@ -33,7 +33,7 @@ const char *pages_follow(struct pages *pages, size_t bytes, struct mcpx_slice cu
         return "the pages repeat themselves";
     if (pages->count == PAGES_MAX)
         return "the pages do not end: there are more than 100000";
-    if (pages->bytes > pages->bytes_max)
+    if (pages->bytes > BYTES_MAX && !pages->any_size)
         return "the pages do not end: there are more than 256 MiB of them";
     if ((pages->count & (pages->count - 1)) == 0) {
         mcpx_text_reset(&pages->mark);
@@ -127,7 +127,7 @@ static int fetch_page(const struct connection *where, struct paging *paging,
 int fetch_each(const struct connection *where, const struct fetch_order *order)
 {
     struct paging paging = {.order = order, .more = true};
-    struct pages pages = {.bytes_max = order->bytes_max};
+    struct pages pages = {.any_size = order->any_size};
     const char *endless = NULL;
     enum mcpx_err err = MCPX_OK;
     int status = STATUS_OK;
@@ -166,7 +166,7 @@ static void add_to_snapshot(void *context, struct entry *entry)
 int fetch_history(const struct connection *where, size_t limit, struct snapshot *out)
 {
     int status = fetch_each(
-        where, &(struct fetch_order){limit, INT64_MAX, PAGES_BYTES_MAX, add_to_snapshot, out});
+        where, &(struct fetch_order){limit, INT64_MAX, false, add_to_snapshot, out});
 
     if (status != STATUS_OK)
         return status;

@@ -7,15 +7,12 @@
 #include "tools/common/connect.h"
 #include "tools/mcpxctl/core/snapshot.h"
 
-/** The limit for pages that are kept, in bytes. */
-enum { PAGES_BYTES_MAX = 256 << 20 };
-
 /**
  * Progress through the pages of a list, which must not be endless; pages_fini in every case. All
- * but `bytes_max` is private, and zero before the first page.
+ * but `any_size` is private, and zero before the first page.
  */
 struct pages {
-    uint64_t bytes_max;
+    bool any_size; /* for pages that are not kept */
     uint64_t bytes;
     size_t count;
     struct mcpx_text mark;
@@ -24,7 +21,7 @@ struct pages {
 /**
  * Counts a page of `bytes` bytes; the next page is at `cursor`. Returns NULL when the next one may
  * be fetched; else the reason, a static sentence: the pages repeat themselves, or they are more
- * than 100,000, or have more than `bytes_max` bytes.
+ * than 100,000, or have more than 256 MiB.
  */
 const char *pages_follow(struct pages *pages, size_t bytes, struct mcpx_slice cursor);
 
@@ -37,7 +34,7 @@ typedef void (*fetch_taker)(void *context, struct entry *entry);
 struct fetch_order {
     size_t limit;        /* most envelopes; SIZE_MAX = all that are retained */
     int64_t deadline_ms; /* end of the reading, as live_deadline makes it */
-    uint64_t bytes_max;  /* most bytes of pages */
+    bool any_size;       /* as in struct pages */
     fetch_taker take;
     void *context;
 };
@@ -53,7 +50,7 @@ int fetch_each(const struct connection *where, const struct fetch_order *order);
 
 /**
  * Fetches the newest retained envelopes of the topic, page by page, into a sealed snapshot, oldest
- * first. Fails at the bounds of pages_follow, with PAGES_BYTES_MAX.
+ * first. Fails at the bounds of pages_follow.
  *
  * limit   most envelopes; SIZE_MAX = all that are retained
  * out     empty; snapshot_fini in every case

@@ -176,9 +176,6 @@ static int judge(struct live *live, const struct mcpx_event *event, bool *done,
     case MCPX_EVENT_REFUSED:
         *done = true;
         return live_refused(event);
-    case MCPX_EVENT_EXPIRED:
-        *done = true;
-        return STATUS_TIMEOUT;
     default:
         return STATUS_OK;
     }

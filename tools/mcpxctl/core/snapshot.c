@@ -31,14 +31,13 @@ struct entry *entry_copy(const struct mcpx_envelope *envelope)
         envelope->payload.len,
     };
     entry->id = mx_keep(&free_at, envelope->id);
-    entry->ts = mx_keep(&free_at, envelope->ts);
     entry->from = mx_keep(&free_at, envelope->from);
     entry->correlation_id = mx_keep(&free_at, envelope->correlation_id);
     for (size_t i = 0; i < entry->to_count; i++)
         entry->to[i] = mx_keep(&free_at, envelope->to[i]);
     /* It was parsed once already, so it parses. */
     mcpx_kind_parse(mx_keep(&free_at, envelope->kind.text), &entry->kind, NULL);
-    entry->at_ms = time_read(entry->ts);
+    entry->at_ms = time_read(envelope->ts);
     return entry;
 }
 

@@ -10,11 +10,11 @@
 /** A copy of an envelope, to be freed with free. Slices point into memory of the entry. */
 struct entry {
     struct mcpx_slice text;
-    struct mcpx_slice id, ts, from, correlation_id, payload;
+    struct mcpx_slice id, from, correlation_id, payload;
     struct mcpx_slice *to;
     size_t to_count;
     struct mcpx_kind kind;
-    /* `ts` in milliseconds since 1970; -1 when it is absent or not an RFC 3339 time. */
+    /* Its `ts` in milliseconds since 1970; -1 when it is absent or not an RFC 3339 time. */
     int64_t at_ms;
     size_t index; /* position in its snapshot, oldest first */
 };
