@@ -15,9 +15,9 @@
 /* The exit codes and their meanings, for all programs, their help and their manuals. */
 #define STATUSES(X)                                                                           \
     X(STATUS_OK, 0, "done; allowed; valid")                                                   \
-    X(STATUS_FAILED, 1, "failed: the system did not play along, or the answer is an error")   \
+    X(STATUS_FAILED, 1, "failed: a system error, or an error as answer")                      \
     X(STATUS_USAGE, 2, "the command line, the input or the configuration is at fault")        \
-    X(STATUS_REFUSED, 3, "refused: no grant, or somebody said no")                            \
+    X(STATUS_REFUSED, 3, "refused: no grant, or no approval")                                 \
     X(STATUS_ABSENT, 4, "not found")                                                          \
     X(STATUS_UNREACHABLE, 5, "cannot connect or authenticate")                                \
     X(STATUS_MEMORY, 71, "out of memory: ended at once, standard error says so")              \
@@ -101,8 +101,8 @@ struct arguments {
     const struct command *command;
     /* "--help" or "-h" was given as an option; nothing after it was read or checked. */
     bool help;
-    bool options_end; /* after "--" */
-    const char *operands[WORDS_MAX];
+    bool options_end;                /* after "--" */
+    const char *operands[WORDS_MAX]; /* NULL behind the last */
     size_t operand_count;
     struct option_word options[WORDS_MAX];
     size_t option_count;
@@ -110,11 +110,6 @@ struct arguments {
     char **rest;
     size_t rest_count;
 };
-
-struct arguments;
-
-/** Runs a verb. Returns an exit code. */
-typedef int command_verb(const struct arguments *arguments);
 
 /** A verb. A table of them ends with a row without name. */
 struct command {
@@ -134,7 +129,7 @@ struct command {
     /* Options it has in common with others, such as connect_options; NULL when none. */
     const struct option_row *shared;
     /* Returns the exit code; prints its own errors with complain(). */
-    command_verb *run;
+    int (*run)(const struct arguments *arguments);
     /* Its place in help: one of the program's groups; NULL when the program has none. */
     const char *group;
 };

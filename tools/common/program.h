@@ -41,8 +41,9 @@ struct program {
     /* The operands with offers in completion; may be NULL. */
     const struct operand_row *operands;
     /* Appends existing names of a type, VALUE_PARTICIPANT or one below it, one per line: the word,
-     * a tab, its description. `line` is the text before. NULL = offers nothing. */
-    void (*offer)(const struct arguments *line, enum value_type type, struct mcpx_text *out);
+     * a tab, its description. `arguments` is the text before. NULL = offers nothing. */
+    void (*offer)(const struct arguments *arguments, enum value_type type,
+                  struct mcpx_text *out);
 };
 
 /**

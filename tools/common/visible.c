@@ -257,3 +257,10 @@ void paint_end(struct mcpx_text *out, enum paint paint, bool on)
     if (on && paint != PAINT_NONE)
         mcpx_text_puts(out, "\x1b[0m");
 }
+
+void text_painted(struct mcpx_text *out, enum paint paint, bool on, struct mcpx_slice text)
+{
+    paint_begin(out, paint, on);
+    text_visible(out, text);
+    paint_end(out, paint, on);
+}

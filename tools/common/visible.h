@@ -118,4 +118,7 @@ void paint_begin(struct mcpx_text *out, enum paint paint, bool on);
 /** Appends the sequence that ends it. */
 void paint_end(struct mcpx_text *out, enum paint paint, bool on);
 
+/** Appends a text between these sequences, made visible. */
+void text_painted(struct mcpx_text *out, enum paint paint, bool on, struct mcpx_slice text);
+
 #endif

@@ -238,7 +238,7 @@ static int check_call(const struct action *action, const struct arguments *argum
 
 static int cmd_context(const struct arguments *arguments)
 {
-    struct work work = {.arguments = arguments};
+    struct work work = {.arguments = arguments, .name = arguments->operands[1]};
     const struct action *action = actions;
     int status;
 
@@ -247,8 +247,6 @@ static int cmd_context(const struct arguments *arguments)
     status = check_call(action, arguments);
     if (status != STATUS_OK)
         return status;
-    if (arguments->operand_count > 1)
-        work.name = arguments->operands[1];
     status = contexts_read(&work.tree);
     if (status == STATUS_OK)
         status = action->run(&work);

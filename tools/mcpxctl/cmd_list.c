@@ -355,7 +355,7 @@ static int print_page(void *context, struct mcpx_slice from, struct mcpx_slice r
 
 static int cmd_list(const struct arguments *arguments)
 {
-    const char *name = arguments->operand_count > 0 ? arguments->operands[0] : "tools";
+    const char *name = arguments->operands[0] ? arguments->operands[0] : "tools";
     struct list list = {.arguments = arguments,
                         .listing = listing_find(name),
                         .tool = arguments_value(arguments, "--tool")};

@@ -85,27 +85,27 @@ static void offer_contexts(struct mcpx_text *out)
 }
 
 /* `validate` takes "schema" in place of a contract; `contract` does not. */
-static void offer_contracts(const struct arguments *line, struct mcpx_text *out)
+static void offer_contracts(const struct arguments *arguments, struct mcpx_text *out)
 {
     for (int i = 0; i < MCPX_CONTRACT_COUNT; i++) {
         enum mcpx_contract contract = (enum mcpx_contract)i;
 
         add(out, mcpx_slice_of(mcpx_contract_name(contract)), MCPX_SLICE(""));
     }
-    if (strcmp(line->command->name, "validate") == 0)
+    if (strcmp(arguments->command->name, "validate") == 0)
         add(out, MCPX_SLICE("schema"), MCPX_SLICE("one from --schema FILE"));
 }
 
 /*
  * A token lists its topics for any --topic; while topics are completed, it is often missing.
  */
-static void offer_of_router(const struct arguments *line, enum value_type type,
+static void offer_of_router(const struct arguments *arguments, enum value_type type,
                             struct mcpx_text *out)
 {
     unsigned how = type == VALUE_TOPIC ? CONNECTION_ANYWHERE : 0;
     MX_SCOPED(connection_fini) struct connection where = {0};
 
-    if (connection_read(line, how, PATIENCE_MS, &where) != STATUS_OK)
+    if (connection_read(arguments, how, PATIENCE_MS, &where) != STATUS_OK)
         return;
     if (type == VALUE_TOPIC)
         offer_list(&where, "/v0.1/topics", "topics", NULL, out);
@@ -115,14 +115,14 @@ static void offer_of_router(const struct arguments *line, enum value_type type,
         offer_history(&where, type == VALUE_PROPOSAL, out);
 }
 
-void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out)
+void offer_live(const struct arguments *arguments, enum value_type type, struct mcpx_text *out)
 {
     if (type == VALUE_TOOL)
-        survey_servers(line, "tools", PATIENCE_MS, add_tools, out);
+        survey_servers(arguments, "tools", PATIENCE_MS, add_tools, out);
     else if (type == VALUE_CONTEXT)
         offer_contexts(out);
     else if (type == VALUE_CONTRACT)
-        offer_contracts(line, out);
+        offer_contracts(arguments, out);
     else
-        offer_of_router(line, type, out);
+        offer_of_router(arguments, type, out);
 }

@@ -316,14 +316,9 @@ static void add_sameness(struct mcpx_text *out, enum chain_sameness same, bool c
 {
     if (same == CHAIN_UNCOMPARED)
         return;
-    mcpx_text_puts(out, "  ");
-    if (same == CHAIN_SAME) {
-        mcpx_text_puts(out, "[as proposed]");
-        return;
-    }
-    paint_begin(out, PAINT_BAD, colour);
-    mcpx_text_puts(out, "[NOT as proposed]");
-    paint_end(out, PAINT_BAD, colour);
+    mcpx_text_puts(out, same == CHAIN_SAME ? "  [as proposed]" : "  ");
+    if (same == CHAIN_CHANGED)
+        text_painted(out, PAINT_BAD, colour, MCPX_SLICE("[NOT as proposed]"));
 }
 
 static void write_step(struct mcpx_text *out, const struct snapshot *snapshot,
@@ -334,9 +329,7 @@ static void write_step(struct mcpx_text *out, const struct snapshot *snapshot,
     text_format(out, "%s  ", snapshot_brief(snapshot, step->entry, BRIEF));
     add_when(out, step);
     mcpx_text_puts(out, "  ");
-    paint_begin(out, paints[step->role], colour);
-    mcpx_text_puts(out, chain_role_name(step->role));
-    paint_end(out, paints[step->role], colour);
+    text_painted(out, paints[step->role], colour, mcpx_slice_of(chain_role_name(step->role)));
     text_format(out, "  %s -> ", step->entry->from);
     addressees_write(out, step->entry->to, step->entry->to_count);
     text_format(out, "  %s", step->entry->kind.text);

@@ -67,12 +67,10 @@ void time_write(struct mcpx_text *out, int64_t at_ms)
     time_t seconds = (time_t)(at_ms / 1000);
     char text[16];
     struct tm local;
+    bool known = at_ms >= 0 && localtime_r(&seconds, &local) &&
+                 strftime(text, sizeof text, "%H:%M:%S", &local) > 0;
 
-    if (at_ms < 0 || !localtime_r(&seconds, &local) ||
-        strftime(text, sizeof text, "%H:%M:%S", &local) == 0)
-        mcpx_text_puts(out, "--:--:--");
-    else
-        mcpx_text_puts(out, text);
+    mcpx_text_puts(out, known ? text : "--:--:--");
 }
 
 void addressees_write(struct mcpx_text *out, const struct mcpx_slice *to, size_t count)
@@ -128,16 +126,6 @@ void gist_write(struct mcpx_text *out, const struct entry *entry, size_t columns
     text_visible_short(out, mcpx_text_view(&plain), columns);
 }
 
-static void paint(struct mcpx_text *out, enum paint paint, const struct line_style *style,
-                  struct mcpx_slice text)
-{
-    bool on = style->colour && !style->past;
-
-    paint_begin(out, paint, on);
-    text_visible(out, text);
-    paint_end(out, paint, on);
-}
-
 bool colour_for(const struct arguments *arguments)
 {
     return colour_is_wanted(arguments_value(arguments, "--color"), isatty(STDOUT_FILENO));
@@ -163,6 +151,7 @@ static void write_json(struct mcpx_text *out, const struct entry *entry, const c
 void line_write(struct mcpx_text *out, const struct entry *entry,
                 const struct line_style *style, const char *warning)
 {
+    bool colour = style->colour && !style->past;
     struct mcpx_slice id = entry->id;
 
     if (style->json) {
@@ -174,14 +163,13 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
     paint_begin(out, PAINT_DIM, style->colour);
     time_write(out, entry->at_ms);
     text_format(out, style->digest ? " %s@%s" : " %s%s", id, style->digest);
-    if (!style->past)
-        paint_end(out, PAINT_DIM, style->colour);
+    paint_end(out, PAINT_DIM, colour);
     mcpx_text_puts(out, "  ");
-    paint(out, PAINT_NAME, style, entry->from);
+    text_painted(out, PAINT_NAME, colour, entry->from);
     mcpx_text_puts(out, " -> ");
     addressees_write(out, entry->to, entry->to_count);
     mcpx_text_puts(out, "  ");
-    paint(out, paint_of(entry), style, entry->kind.text);
+    text_painted(out, paint_of(entry), colour, entry->kind.text);
     mcpx_text_puts(out, "  ");
     if (style->until_ms > 0) {
         mcpx_text_puts(out, "[until ");
@@ -189,9 +177,9 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
         mcpx_text_puts(out, "] ");
     }
     if (warning) {
-        paint_begin(out, PAINT_BAD, style->colour && !style->past);
+        paint_begin(out, PAINT_BAD, colour);
         mx_format(out, "[ignored: %s]", warning);
-        paint_end(out, PAINT_BAD, style->colour && !style->past);
+        paint_end(out, PAINT_BAD, colour);
         mcpx_text_puts(out, " ");
     }
     gist_write(out, entry, style->columns);
@@ -202,15 +190,11 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
 
 void envelope_write_json(struct mcpx_text *out, struct mcpx_slice envelope)
 {
-    size_t from = 0;
+    size_t at = out->len;
 
+    mcpx_text_slice(out, envelope);
     /* A newline inside a string is always escaped, so these newlines are between tokens. */
-    for (size_t i = 0; i < envelope.len; i++) {
-        if (envelope.text[i] != '\n' && envelope.text[i] != '\r')
-            continue;
-        mcpx_text_add(out, envelope.text + from, i - from);
-        mcpx_text_puts(out, " ");
-        from = i + 1;
-    }
-    mcpx_text_add(out, envelope.text + from, envelope.len - from);
+    for (; at < out->len; at++)
+        if (out->text[at] == '\n' || out->text[at] == '\r')
+            out->text[at] = ' ';
 }

@@ -40,7 +40,8 @@ extern const struct command audit_verbs[], call_verbs[], can_verbs[], context_ve
  * per line: the word, a tab, and a description. Asks the router of the line, the environment and
  * the context, at most one second per call. After a failed lookup the words are missing.
  */
-void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out);
+void offer_live(const struct arguments *arguments, enum value_type type,
+                struct mcpx_text *out);
 
 /** Receives a page, lent. Returns STATUS_OK, or an exit code to end the survey. */
 typedef int (*survey_taker)(void *context, struct mcpx_slice from, struct mcpx_slice result);
