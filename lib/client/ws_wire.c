@@ -334,8 +334,8 @@ static void on_broken(struct mx_stream *stream, const char *why)
                                       : "the TLS handshake",
                   why);
     else
-        mcpx_text_puts(&text, stream->fault ? "the TLS handshake has failed; a port that "
-                                              "speaks no TLS needs ws://"
+        mcpx_text_puts(&text, stream->fault ? "the TLS handshake failed; use ws:// for a "
+                                              "port without TLS"
                                             : why);
     if (wire->stage == DIALLED || wire->stage == ASKED)
         keep_reason(wire, mcpx_text_view(&text));

@@ -487,6 +487,6 @@ test('the same from a terminal, with a preview', async (t) => {
   assert.equal((await ctl(['admin/*'], 'kick', 'ghost')).code, 4);
   assert.equal((await ctl(['admin/*'], 'kick', 'bo b*', '--everywhere', '--for', '9')).code, 2);
   const gone = await ctl(['admin/*'], 'kick', 'bo b*', '--for', '600');
-  assert.match(gone.stdout, /^connections ended: 1\nkept out until 2\S+Z$/m, gone.stderr);
+  assert.match(gone.stdout, /^connections ended: 1\nbanned until 2\S+Z$/m, gone.stderr);
   assert.equal((await bob.untilClosed()).code, 4004);
 });

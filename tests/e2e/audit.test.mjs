@@ -36,9 +36,8 @@ test('a chain that mcpxctl calls whole is whole for a program that shares no lin
   const found = await ctl('audit', 'verify', 'audit', '--key', 'key.pub', '--ended', '--json');
   assert.equal(found.code, 0, found.stderr);
   const verdict = JSON.parse(found.stdout);
-  const id = createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }).subarray(-32))
-    .digest('hex').slice(0, 16);
+  const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
+  const id = createHash('sha256').update(raw).digest('hex').slice(0, 16);
   let seq = 0, prev = '0'.repeat(64), checkpoints = 0;
   for (const file of files(at('audit'))) {
     for (const text of readFileSync(file, 'utf8').split(/(?<=\n)/)) {
@@ -82,8 +81,7 @@ test('damage is named by sort, file, line and number', async (t) => {
   const other = await ctl('audit', 'verify', 'audit', '--key', 'key.pub');
   assert.match(other.stdout, /^audit: whole: 13 lines, seq 1 to 13$/m);
   writeFileSync(at('new.pub'), generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }));
-  const many = [...Array(64).fill('new.pub'), 'key.pub'].flatMap((name) => ['--key', name]);
-  assert.equal((await ctl('audit', 'verify', 'audit', ...many)).code, 0, 'the last of many keys counts');
+  assert.equal((await ctl('audit', 'verify', 'audit', ...Array(64).fill('--key=new.pub'), '--key=key.pub')).code, 0);
   const note = other.stdout.match(/to note +(\S+)/)[1];
   make();
   assert.equal((await ctl('audit', 'verify', 'audit', '--key', 'key.pub', '--known', note)).code, 0);
@@ -103,8 +101,7 @@ test('what cannot be asked is said, with exit code 2', async (t) => {
     [['verify', 'audit', '--key', 'key.pub', '--known', '7'], /--known needs SEQ:SHA256/],
     [['query', 'audit', '--since', 'yesterday'], /--since needs a time/],
     [['query', 'audit', '--what', 'alow'], /--what is one of allow\|refuse\|join/],
-    [['chain', 'audit'], /chain needs --id/],
-    [['look', 'audit'], /needs verify\|query\|chain\|export as its first word/],
+    [['chain', 'audit'], /chain needs --id/], [['look', 'audit'], /needs verify\|query\|chain\|export as its first word/],
   ]) {
     const { code, stderr } = await ctl('audit', ...words);
     assert.equal(code, 2, words.join(' '));

@@ -99,7 +99,7 @@ test('whatever else comes leaves the file as it is', async () => {
     [`${base}/good`, 2, /has to begin with https/, []],
     ['http://id.example/jwks', 2, /has to begin with https/],
     ['http://127.0.0.1.example/jwks', 2, /has to begin with https/],
-    ['file:///etc/passwd', 2, /has to begin with https|is no address/],
+    ['file:///etc/passwd', 2, /has to begin with https|is not an address/],
     ['nonsense', 2, /address/],
     ['https://ann:secret@id.example/', 2, /name before the @/],
     [`${secureBase}/good`, 5, /cannot fetch it/, []],

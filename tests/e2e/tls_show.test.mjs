@@ -44,7 +44,7 @@ const ctl = (...words) => new Promise((done) => {
   }).stdin.end();
 });
 
-test('a certificate does instead of a token, for WebSocket and HTTP', async (t) => {
+test('a certificate replaces a token, for WebSocket and HTTP', async (t) => {
   const router = await start(t);
   for (const words of [['say', 'hello'], ['status'], ['history']]) {
     const { code, stdout, stderr } = await ctl(...words, ...router.as('ann'));
@@ -58,7 +58,7 @@ test('a certificate does instead of a token, for WebSocket and HTTP', async (t) 
   assert.deepEqual([alone.code, alone.stderr], [0, '']);
   chmodSync(certificates.path('ann.key'), 0o644);
   assert.match((await ctl('say', 'hello', ...router.as('ann'))).stderr,
-    /warning: others may read \S+ann\.key; chmod 600 would mend that/);
+    /warning: other users can read \S+ann\.key; use chmod 600/);
 });
 
 test('a bridge seats a server at several topics with a certificate', async (t) => {

@@ -54,7 +54,7 @@ test('who waits for a store that does not come back waits as long as he said', a
   const { code, stdout, stderr } = await ctl(full, room.topic, 'say', 'hello', '--timeout', '1');
   assert.equal(code, 124, stderr);
   assert.equal(stdout, '');
-  assert.match(stderr, /does not say that it was delivered/);
+  assert.match(stderr, /has not confirmed delivery/);
   await room.settle(eye);
   assert.equal(said(eye).length, 1, 'the marker alone');
 });

@@ -142,7 +142,7 @@ Test(mcpxctl, can_decides_about_the_topic_too)
          "  grant        chat\n"},
         {"can --config @ --as desk --topic work chat", 3,
          "refused: desk may not send chat to everyone in work\n"
-         "  reason       none of its topics covers this one\n"
+         "  reason       the participant's topics do not include this topic\n"
          "  grant        chat\n"},
         {"can --config @ --as desk --topic room-7 chat:x", 3,
          "refused: desk may not send chat:x to everyone in room-7\n"
@@ -152,7 +152,7 @@ Test(mcpxctl, can_decides_about_the_topic_too)
          "  would allow  chat:x\n"},
         {"can --config @ --as desk --topic work chat:x --to fs", 3,
          "refused: desk may not send chat:x to fs in work\n"
-         "  reason       none of its topics covers this one\n"
+         "  reason       the participant's topics do not include this topic\n"
          "  reason       no grant covers this kind\n"
          "  nearest      chat\n"
          "  would allow  chat:x\n"},
@@ -161,7 +161,7 @@ Test(mcpxctl, can_decides_about_the_topic_too)
          "  grant        chat\n"},
         {"can --config @ --as mute chat", 3,
          "refused: mute may not send chat to everyone\n"
-         "  reason       it has no topics, so it may enter none\n"
+         "  reason       the participant has no topics\n"
          "  grant        chat\n"},
         {"can --config @ --as desk --topic lobby chat --json", 0,
          "{\"allowed\":true,\"reason\":\"allowed\",\"grant\":\"chat\",\"nearest\":\"chat\","
@@ -194,10 +194,11 @@ Test(mcpxctl, can_knows_that_there_may_be_no_topics)
 
     cr_expect_eq(run("can --config /dev/stdin --as desk --topic work chat", closed, output),
                  3);
-    cr_expect_str_eq(output, "refused: desk may not send chat to everyone in work\n"
-                             "  reason       topics.create is false, so no topic comes to be\n"
-                             "  topic        *\n"
-                             "  grant        chat\n");
+    cr_expect_str_eq(output,
+                     "refused: desk may not send chat to everyone in work\n"
+                     "  reason       topics.create is false, so the topic cannot be created\n"
+                     "  topic        *\n"
+                     "  grant        chat\n");
     cr_expect_eq(run("can --config /dev/stdin --as desk chat --json", closed, output), 3);
     cr_expect_str_eq(output, "{\"allowed\":false,\"reason\":\"no_such_topic\","
                              "\"grant\":\"chat\",\"nearest\":\"chat\","

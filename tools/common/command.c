@@ -48,7 +48,7 @@ static void report_lost(void)
 
     if (!mx_line_writer_may_report_lost(&complaints))
         return;
-    snprintf(line, sizeof line, "%s: %llu lines are missing here: nobody read them\n",
+    snprintf(line, sizeof line, "%s: %llu lines were lost here: standard error was not read\n",
              program_name, (unsigned long long)complaints.lost);
     complaints.lost = 0;
     mx_line_writer_put(&complaints, mcpx_slice_of(line));

@@ -35,8 +35,8 @@ static const char default_url[] = "ws://127.0.0.1:8080";
                "the participant to be; a router run with --dev gives the token"),             \
         OPTION("--ca-file", "FILE", VALUE_FILE, 0, "authorities to trust for wss, in PEM"),   \
         OPTION("--cert-file", "FILE", VALUE_FILE, 0,                                          \
-               "shown to the router under wss, in PEM; does instead of a token where the "    \
-               "router knows a name in it"),                                                  \
+               "client certificate for wss, in PEM; replaces the token when the router "      \
+               "knows a name in it"),                                                         \
         OPTION("--key-file", "FILE", VALUE_FILE, 0,                                           \
                "the key of --cert-file, in PEM without a passphrase; else it stands there, "  \
                "too")
@@ -46,8 +46,8 @@ static const char default_url[] = "ws://127.0.0.1:8080";
 const struct option_row connect_options[] = {
     ROWS(TOPIC_ROW),
     {"--context", "NAME", VALUE_CONTEXT, 0,
-     "what was kept under this name by context add, where neither these options nor the "
-     "environment say anything; else MCPX_CONTEXT, else the one that context use chose"},
+     "a context, kept by context add, for settings without option and variable; else "
+     "MCPX_CONTEXT, else the one that context use chose"},
     {.name = NULL},
 };
 
@@ -90,7 +90,7 @@ int connection_check_as(const char *as)
 int connection_complain_of_both(void)
 {
     return fail_with(STATUS_USAGE,
-                     "--as asks for a token and --token-file brings one: give one of them");
+                     "--as and --token-file exclude each other: both give a token");
 }
 
 /*
@@ -306,8 +306,8 @@ static int ask_first(struct connection *out)
     if (status != STATUS_ABSENT)
         return status;
     return fail_with(STATUS_UNREACHABLE,
-                     "%s (from %s) gives no token for --as, as a router that runs with --dev "
-                     "does; use --token-file or MCPX_TOKEN",
+                     "the router %s (from %s) issues no token for --as without --dev; use "
+                     "--token-file or MCPX_TOKEN",
                      out->client.url, out->url_from);
 }
 

@@ -56,13 +56,12 @@ static bool find_file(struct mcpx_text *folder, struct mcpx_text *path)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 
-    if (config && config[0] == '/') {
+    if (config && config[0] == '/')
         mx_format(folder, "%s/mcpx", config);
-    } else if (home && home[0] == '/') {
+    else if (home && home[0] == '/')
         mx_format(folder, "%s/.config/mcpx", home);
-    } else {
+    else
         return false;
-    }
     mx_format(path, "%s/contexts.json", folder);
     return true;
 }
@@ -301,7 +300,7 @@ void secret_hide_process(void)
 void certificate_warn_of_readers(const char *file, const struct stat *about)
 {
     if (S_ISREG(about->st_mode) && (about->st_mode & (S_IRGRP | S_IROTH)))
-        complain("warning: others may read %s; chmod 600 would mend that", file);
+        complain("warning: other users can read %s; use chmod 600", file);
 }
 
 int certificate_check(const char *api, struct mcpx_client_config *client)

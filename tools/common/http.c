@@ -115,7 +115,7 @@ static void complain_in_turn(long status, const char *detail)
         detail += len + (detail[len] == '\n');
     }
     if (*detail)
-        complain("and more, which is in the router's log");
+        complain("the router's log has more errors");
 }
 
 /* Complains with the router's answer. Returns its exit code. */
@@ -150,7 +150,7 @@ static int complain_of_tls(const struct http_call *call, CURLcode code, const ch
         return FAIL(call, STATUS_UNREACHABLE,
                     "%s: the router's certificate is not trusted: %s", call->base, why);
     return FAIL(call, STATUS_UNREACHABLE,
-                "%s: the TLS handshake has failed; a port that speaks no TLS needs ws:// (%s)",
+                "%s: the TLS handshake failed (%s); use ws:// for a port without TLS",
                 call->base, why);
 }
 
@@ -301,7 +301,7 @@ static const char *fault_of(const struct download *download)
     if (curl_url_set(url, CURLUPART_URL, download->url, 0) ||
         curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) ||
         curl_url_get(url, CURLUPART_HOST, &host, 0))
-        fault = "is no address such as https://id.example.org/jwks.json";
+        fault = "is not an address such as https://id.example.org/jwks.json";
     else if (curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK)
         fault = "has a name before the @, which others can see";
     else if (strcmp(scheme, "https") != 0 &&

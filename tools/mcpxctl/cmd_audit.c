@@ -49,7 +49,7 @@ static int for_each(struct run *run, void (*each)(struct run *, const struct aud
                 each(run, &line);
             else
                 fail_of(STATUS_OK, mcpx_slice_of(folder),
-                        ": audit-%llu.jsonl, line %llu is no line of an audit; left out",
+                        ": audit-%llu.jsonl, line %llu is not a line of an audit; left out",
                         (unsigned long long)row.named, (unsigned long long)row.row);
         }
         if (reader.error)
@@ -215,8 +215,8 @@ static int chain(struct run *run)
         status = for_each(run, chain_line);
     if (status == STATUS_OK && !run->found)
         status = fail_with(STATUS_ABSENT,
-                           "no line is about an envelope with that id; the whole id is "
-                           "wanted, as --json prints it");
+                           "no line is about an envelope with that id; --id needs the "
+                           "whole id, as --json prints it");
     return status;
 }
 
@@ -267,9 +267,10 @@ const struct command audit_verbs[] = {
      "verify says whether the lines of a folder are all there and as the router wrote them, "
      "and if not, names the first that is not: its file, line and number, and what was done "
      "to it. query prints lines, chain those of an envelope, of what it answers and of what "
-     "answers it, and export lines as other programs want them. Reads files and asks nobody. "
-     "Exits 0 when all is whole, 1 when something is damaged, 2 when the question cannot be "
-     "asked: no key, or a folder that cannot be read, 4 when no line is about the envelope, "
+     "answers it, and export lines in the formats of other programs. Reads files and asks "
+     "nobody. "
+     "Exits 0 when all is whole, 1 when something is damaged, 2 when the input is "
+     "invalid: no key, or a folder that cannot be read, 4 when no line is about the envelope, "
      "or the line of --known is in an older file.",
      OPTIONS(
          OPTION("--key", "FILE", VALUE_FILE, OPTION_REPEATED,

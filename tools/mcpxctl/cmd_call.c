@@ -73,8 +73,7 @@ static int operation_from_request(const struct arguments *arguments, struct mcpx
 
     if (arguments->operand_count > 0 || arguments_have(arguments, "--method") ||
         arguments_have(arguments, "--meta"))
-        return fail_with(STATUS_USAGE,
-                         "--request says it all: TOOL, JSON, --method and --meta exclude it");
+        return fail_with(STATUS_USAGE, "--request excludes TOOL, JSON, --method and --meta");
     status = input_read(file, input);
     if (status == STATUS_OK)
         status = check_request(file, mcpx_text_view(input));
@@ -245,8 +244,8 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
                                     "lists it: an id alone may name something else by now",
                                     bound);
     if (!isatty(STDIN_FILENO))
-        return refuse_unbound(
-            "nobody can be asked here: ID@DIGEST with --yes approves without asking", bound);
+        return refuse_unbound("standard input is not a terminal: use ID@DIGEST with --yes",
+                              bound);
     ask(proposal, to);
     whole = fgets(answer, sizeof answer, stdin) != NULL;
     if (whole && (strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 ||
@@ -300,7 +299,7 @@ static int cmd_approve(const struct arguments *arguments)
         status = proposal_find(&where, arguments->operands[0], &snapshot, &proposal);
     /* Receivers ignore a proposal whose kind contradicts its payload. */
     if (status == STATUS_OK && entry_fault(proposal))
-        status = fail_of(STATUS_FAILED, proposal->id, ": it is ignored by all: %s",
+        status = fail_of(STATUS_FAILED, proposal->id, ": receivers ignore this proposal: %s",
                          entry_fault(proposal));
     if (status == STATUS_OK)
         status = choose(proposal, &address, &to);

@@ -68,9 +68,9 @@ static const char *sentence_of(struct mcpx_slice decision)
 static const char *entrance_sentence(const struct inquiry *inquiry, struct mcpx_slice decision)
 {
     if (is_word(decision, "topic_reason", mcpx_error_wire(MCPX_ENOTOPIC)))
-        return "topics.create is false, so no topic comes to be";
-    return inquiry->topic.text ? "none of its topics covers this one"
-                               : "it has no topics, so it may enter none";
+        return "topics.create is false, so the topic cannot be created";
+    return inquiry->topic.text ? "the participant's topics do not include this topic"
+                               : "the participant has no topics";
 }
 
 static bool is_allowed(struct mcpx_slice decision)

@@ -72,7 +72,7 @@ static int cmd_contract(const struct arguments *arguments)
 
 static int cmd_digest(const struct arguments *arguments)
 {
-    const char *path = arguments->operand_count > 0 ? arguments->operands[0] : NULL;
+    const char *path = arguments->operands[0];
     mx_scoped_text text = {0}, form = {0}, out = {0};
     struct mcpx_fault fault = {"", "", 0};
     char sum[MCPX_SHA256_LEN + 1];
@@ -203,7 +203,7 @@ static bool read_form(const char *word, enum mcpx_form *out)
         return true;
     if (contract_word_read(word, &contract))
         fail_of(STATUS_USAGE, mcpx_slice_of(word),
-                " is no envelope of results; mcp.envelope.v0.1 and response.v1 are");
+                " is not an envelope of results; mcp.envelope.v0.1 and response.v1 are");
     return false;
 }
 
@@ -236,7 +236,7 @@ static int read_call(const struct arguments *arguments, struct mcpx_wrap *out)
 static int read_output(const struct arguments *arguments, struct mcpx_text *text,
                        struct mcpx_output *out)
 {
-    const char *file = arguments->operand_count > 1 ? arguments->operands[1] : NULL;
+    const char *file = arguments->operands[1];
     bool is_text = arguments_have(arguments, "--text");
     struct mcpx_fault fault = {"", "", 0};
     enum mcpx_err err = MCPX_OK;
@@ -245,8 +245,8 @@ static int read_output(const struct arguments *arguments, struct mcpx_text *text
     if (text->len == 0 || (!is_text && strspn(text->text, " \t\r\n") == text->len))
         return out->failure ? STATUS_OK
                             : fail_with(STATUS_USAGE,
-                                        "%s: nothing came; what fails says "
-                                        "so with --exit-code",
+                                        "%s: the input is empty; use --exit-code for "
+                                        "a failed program",
                                         input_name(file));
     if (!is_text)
         err = mcpx_json_check(mcpx_text_view(text), 0, &out->json, &fault);
@@ -271,7 +271,7 @@ static int print_envelope(const struct mcpx_wrap *call, const struct mcpx_output
 
     memory_checked(mcpx_wrap_output(wrapper, call, output, &out, &outcome));
     if (outcome.is_broken)
-        complain("what came breaks its contract, so a failure stands in its place");
+        complain("the result breaks its contract; the envelope reports a failure");
     mcpx_text_puts(&out, "\n");
     mcpx_wrapper_free(wrapper);
     mcpx_contracts_free(contracts);
@@ -281,7 +281,7 @@ static int print_envelope(const struct mcpx_wrap *call, const struct mcpx_output
 
 static int cmd_wrap(const struct arguments *arguments)
 {
-    const char *file = arguments->operand_count > 1 ? arguments->operands[1] : NULL;
+    const char *file = arguments->operands[1];
     struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED,
                                    .exit_code =
                                        (int)arguments_number(arguments, "--exit-code", 0)};
@@ -313,7 +313,7 @@ const struct command contract_verbs[] = {
      "of more "
      "than nine digits.",
      ONE_OBJECT_OPTIONS, NULL, cmd_digest, "contracts and releases"},
-    {"parity", "GOLDEN NEW", 2, 2, false, "do two logs of an edge say the same?",
+    {"parity", "GOLDEN NEW", 2, 2, false, "do two logs of an enforcement point say the same?",
      "Compares two logs line by line, such as those of the same calls over two transports, "
      "without what is different in every run: ts, traceId, spanId, requestId, durationMs, "
      "transport and route. The order of lines counts, that of members does not. Says which "

@@ -249,7 +249,7 @@ static int run(struct gate *gate)
     if (gate->status == STATUS_OK && WIFEXITED(end) && WEXITSTATUS(end) == NO_PYTHON)
         return fail_with(STATUS_FAILED, "python3 is not there: install python3");
     if (gate->status == STATUS_OK && end != 0)
-        return fail_with(STATUS_FAILED, "its script has failed");
+        return fail_with(STATUS_FAILED, "the script gate.py failed");
     return gate->status == STATUS_OK && gate->refused ? STATUS_FAILED : gate->status;
 }
 
@@ -273,7 +273,8 @@ static int cmd_gate(const struct arguments *arguments)
 
 const struct command gate_verbs[] = {
     {"gate", "DIR", 1, 1, false, "may a server be released?",
-     "Asks a server behind an edge, live, and compares its answers with the files in DIR. "
+     "Asks a server behind an enforcement point, live, and compares its answers with the "
+     "files in DIR. "
      "Items are the handshake, contexts that are taken or refused, aliases that do what their "
      "tools do, telemetry in which every call has its end, schemas that did not change, a "
      "bill of materials, and evidence of all that. Prints a line for each: pass, fail or "
@@ -281,14 +282,15 @@ const struct command gate_verbs[] = {
      "when nothing failed, else 1.",
      OPTIONS(
          OPTION("--to", "ID", VALUE_PARTICIPANT, OPTION_REQUIRED,
-                "the server behind its edge"),
+                "the server behind its enforcement point"),
          OPTION("--only", "handshake|context|aliases|telemetry|drift|sbom|evidence",
                 VALUE_CHOICE, OPTION_REPEATED, "an item to ask about; else all"),
          SWITCH("--release", "an item that is skipped counts as failed"),
          SWITCH(
              "--update",
              "write capabilities.json and schemas.json anew instead of comparing with them"),
-         OPTION("--telemetry", "FILE", VALUE_FILE, 0, "the telemetry of the edge"),
+         OPTION("--telemetry", "FILE", VALUE_FILE, 0,
+                "the telemetry of the enforcement point"),
          OPTION("--sbom", "FILE", VALUE_FILE, 0,
                 "the bill of materials, of SPDX or CycloneDX, in JSON"),
          OPTION("--evidence", "DIR", VALUE_FILE, 0,

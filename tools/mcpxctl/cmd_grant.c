@@ -124,7 +124,7 @@ static void show_kick(struct mcpx_text *out, struct mcpx_slice answer)
 
     text_format(out, preview ? "connections that would end: %v\n" : "connections ended: %v\n",
                 mcpx_json_get(answer, "connections"));
-    text_member(out, "kept out until %v\n", answer, "barredUntil");
+    text_member(out, "banned until %v\n", answer, "barredUntil");
     if (preview)
         mcpx_text_puts(out, "a preview: nothing was changed\n");
 }

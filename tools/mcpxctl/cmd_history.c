@@ -191,7 +191,7 @@ static void show(struct watch *watch, struct live *live, const struct mcpx_event
     case MCPX_EVENT_JOINED:
         greet(live);
         if (!event->resumed)
-            complain("what was said in between is no longer retained");
+            complain("the envelopes in between are no longer retained");
         break;
     case MCPX_EVENT_LEFT: /* live_next has reported it */
         break;

@@ -71,11 +71,11 @@ static int deliver(const struct arguments *arguments, const struct mcpx_draft *d
         !mcpx_slice_equal(mcpx_identity_of(mcpx_session_id(mcpx_client_session(live.client))),
                           mcpx_identity_of(author)))
         status = fail_with(STATUS_REFUSED,
-                           "only %.*s may, who made it; mcpxctl reject says no to it",
+                           "only the proposer %.*s may withdraw it; use mcpxctl reject",
                            (int)author.len, author.text);
     if (status == STATUS_OK && arguments_have(arguments, "--to"))
         live_has_all(&live, draft->to, draft->to_count,
-                     "it is sent all the same, and waits in the history");
+                     "the envelope is sent anyway and stays in the history");
     if (status == STATUS_OK)
         status = live_send(&live, draft);
     if (status == STATUS_OK)

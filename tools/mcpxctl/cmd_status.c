@@ -18,22 +18,21 @@
  *
  * metric   its name in /metrics
  * member   its name in our JSON
- * line     of our table; seconds become milliseconds for %t
+ * format   of a line of our table; seconds become milliseconds for %t
  */
 static const struct number_row {
-    const char *metric, *member, *line;
+    const char *metric, *member, *format;
 } numbers[] = {
     {"mcpx_connections", "connections", "connections   %s\n"},
     {"mcpx_topics", "topics_total", "all topics    %s\n"},
     {"mcpx_reader_lag_max_envelopes", "reader_lag_envelopes",
-     "reader lag    %s envelopes that the slowest reader was not handed yet\n"},
+     "reader lag    %s envelopes behind, slowest subscriber\n"},
     {"mcpx_reader_lag_max_seconds", "reader_lag_seconds",
-     "longest wait  %t of an envelope that a reader was not handed yet\n"},
-    {"mcpx_unsent_bytes", "unsent_bytes",
-     "unsent        %b that readers have not taken yet\n"},
+     "longest wait  %t, slowest subscriber\n"},
+    {"mcpx_unsent_bytes", "unsent_bytes", "unsent        %b not taken by subscribers yet\n"},
     {"mcpx_outbox_bytes", "outbox_bytes", "waiting       %b for single participants\n"},
     {"mcpx_slow_consumers_total", "slow_consumers",
-     "slow readers  %s fell behind since the start\n"},
+     "slow readers  %s disconnected since the start\n"},
 };
 
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
@@ -119,12 +118,12 @@ static void add_list(struct mcpx_text *out, struct mcpx_slice value, const char 
 }
 
 /* More of the answer follows the number: strtod stops there. */
-static void add_number(struct mcpx_text *out, const char *line, struct mcpx_slice number)
+static void add_number(struct mcpx_text *out, const char *format, struct mcpx_slice number)
 {
-    double factor = strstr(line, "%t") ? 1000 : 1;
+    double factor = strstr(format, "%t") ? 1000 : 1;
 
     if (number.len > 0)
-        mx_format(out, line, (uint64_t)(strtod(number.text, NULL) * factor));
+        mx_format(out, format, (uint64_t)(strtod(number.text, NULL) * factor));
 }
 
 static void add_table(struct mcpx_text *out, const struct findings *found)
@@ -138,7 +137,7 @@ static void add_table(struct mcpx_text *out, const struct findings *found)
         add_list(out, found->values[READINESS], "reasons", NULL);
     add_number(out, "uptime        %t\n", mcpx_json_get(health, "uptime"));
     for (size_t i = 0; i < NUMBERS; i++)
-        add_number(out, numbers[i].line, number_of(found, numbers[i].metric));
+        add_number(out, numbers[i].format, number_of(found, numbers[i].metric));
     if (found->where.client.topic && !found->where.token && !found->knows_topics)
         text_format(out, "topic         %s, not shown without a token\n",
                     found->where.client.topic);
@@ -205,7 +204,7 @@ static void add_participant(struct mcpx_text *out, struct mcpx_slice participant
     text_visible_value(out, mcpx_json_get(participant, "id"), SIZE_MAX);
     paint_end(out, PAINT_NAME, colour);
     any = text_list(out, "  ", mcpx_json_get(participant, "capabilities"), NULL);
-    mcpx_text_puts(out, any ? "\n" : "  (may say nothing)\n");
+    mcpx_text_puts(out, any ? "\n" : "  (no grants)\n");
 }
 
 static int print_who(const struct arguments *arguments, const struct connection *where,

@@ -274,7 +274,7 @@ const struct command store_verbs[] = {
      "the messages, one JSON object per line, of all topics or of that of --topic. compact "
      "gives back to the disk what the file does not need. erase removes the topic WORD with "
      "all its messages. restore puts the backup WORD in the place of FILE, which is kept as "
-     "FILE.old. The last three want the router stopped. Exits 0 when it is done, 1 when "
+     "FILE.old. The last three need a stopped router. Exits 0 when it is done, 1 when "
      "something is damaged, or the disk or a running router is in the way, 2 when FILE is not "
      "there or no database of a router, 4 when there is no such topic.",
      OPTIONS(OPTION("--topic", "TOPIC", VALUE_TEXT, 0, "export: only messages of this topic"),

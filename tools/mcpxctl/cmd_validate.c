@@ -377,7 +377,7 @@ const struct command validate_verbs[] = {
      "for the word schema, by a schema from a file: dialect 2020-12 or draft-07. Says where "
      "the document is wrong and what is expected there, ten places at most. Nothing that a "
      "schema refers to is fetched; --known names files for it. Exits 0 when all documents are "
-     "valid, 1 when one is not, 2 when the question cannot be asked: an unknown contract, a "
+     "valid, 1 when one is not, 2 when the input is invalid: an unknown contract, a "
      "file that cannot be read, a schema that cannot be used.",
      OPTIONS(
          SWITCH("--lines", "each line is a document, as in a log"),

@@ -236,7 +236,7 @@ Test(contract, R000_1_a_program_that_is_no_server_puts_its_result_into_an_envelo
          "\"error_code\":\"internal_error\",\"error_details\":{\"exit_code\":1}},"},
         {"echo '{\"schema_version\":\"mcp.envelope.v0.1\"}' | mcpxctl wrap mcp.envelope.v0.1 "
          "2>&1",
-         0, "breaks its contract, so a failure stands in its place"},
+         0, "the result breaks its contract; the envelope reports"},
     };
 
     expect_rows(rows, COUNT(rows));
@@ -245,9 +245,10 @@ Test(contract, R000_1_a_program_that_is_no_server_puts_its_result_into_an_envelo
 Test(contract, what_cannot_be_wrapped_is_refused)
 {
     static const struct row rows[] = {
-        {"mcpxctl wrap mcp.envelope.v0.1 </dev/null 2>&1", 2, "standard input: nothing came"},
-        {"echo | mcpxctl wrap mcp.envelope.v0.1 2>&1", 2, "standard input: nothing came"},
-        {"mcpxctl wrap mcp.envelope.v0.1 --text </dev/null 2>&1", 2, "nothing came"},
+        {"mcpxctl wrap mcp.envelope.v0.1 </dev/null 2>&1", 2,
+         "standard input: the input is empty"},
+        {"echo | mcpxctl wrap mcp.envelope.v0.1 2>&1", 2, "the input is empty"},
+        {"mcpxctl wrap mcp.envelope.v0.1 --text </dev/null 2>&1", 2, "the input is empty"},
         {"echo '{\"a\":}' | mcpxctl wrap mcp.envelope.v0.1 2>&1", 2,
          "standard input, line 1, column 6: "},
         {"printf 'a\\nb\\377' | mcpxctl wrap mcp.envelope.v0.1 --text 2>&1", 2,
@@ -257,7 +258,7 @@ Test(contract, what_cannot_be_wrapped_is_refused)
         {"echo 1 | mcpxctl wrap response.v1 --tool t --request-id r --tool-version v1 2>&1", 2,
          "SemVer 2.0.0, such as 1.0.0"},
         {"echo 1 | mcpxctl wrap respons.v1 2>&1", 2, "did you mean response.v1?"},
-        {"echo 1 | mcpxctl wrap context 2>&1", 2, "context is no envelope of results"},
+        {"echo 1 | mcpxctl wrap context 2>&1", 2, "context is not an envelope of results"},
         {"echo 1 | mcpxctl wrap as-is 2>&1", 2, "as-is is no contract"},
         {"mcpxctl wrap mcp.envelope.v0.1 nowhere.json 2>&1", 2, "nowhere.json: No such file"},
     };

@@ -78,8 +78,7 @@ Test(hostile, a_proposal_cannot_be_ended_by_who_only_names_it)
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
     say("f4", "good", "mcp/request:tools/call:echo", "{\"not\":\"rpc\"}");
     find_listed("mcpxctl proposals --as ann", "good", word);
-    cr_expect_not_null(strstr(output, "  eve -> fs  mcp/proposal:tools/call:echo"), "%s",
-                       output);
+    cr_expect_not_null(strstr(output, "  eve -> fs  mcp/proposal:tools/"), "%s", output);
     expect("mcpxctl chain good --as ann", 0, "state: open\n");
     cr_expect_not_null(strstr(output, "[ignored: the payload is not a JSON-RPC message]"),
                        "%s", output);
@@ -95,10 +94,9 @@ Test(hostile, a_lie_is_marked_refused_and_can_be_swept_away)
     say("two", NULL, "mcp/proposal:tools/call:echo",
         "{\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"name\":\"rm\"}}");
     expect("mcpxctl proposals --as ann", 0, "[ignored: the kind says something else");
-    cr_expect_not_null(strstr(output, "[ignored: the payload is not a JSON-RPC"), "%s",
-                       output);
-    expect("mcpxctl approve lie --yes --as ann 2>&1", 1, "it is ignored by all");
-    expect("mcpxctl approve two --yes --as ann 2>&1", 1, "it is ignored by all");
+    cr_expect_not_null(strstr(output, "[ignored: the payload is not a JSON"), "%s", output);
+    expect("mcpxctl approve lie --yes --as ann 2>&1", 1, "receivers ignore");
+    expect("mcpxctl approve two --yes --as ann 2>&1", 1, "receivers ignore");
     run_for_id(id, "mcpxctl reject lie --as ann");
     run_for_id(id, "mcpxctl withdraw two --as eve");
     cr_assert_eq(run("mcpxctl proposals --as ann"), 0);
@@ -128,7 +126,7 @@ Test(hostile, an_id_like_the_beginning_of_another_is_not_approved_in_its_place)
     say("0123456789abcdef", NULL, "mcp/proposal:tools/call:echo", CALL("echo"));
     find_listed("mcpxctl proposals --as ann", "01234567", word);
     say("01234567", NULL, "mcp/proposal:tools/call:fail", CALL("fail"));
-    expect("mcpxctl approve 0123 --as ann 2>&1", 2, "several ids begin so");
+    expect("mcpxctl approve 0123 --as ann 2>&1", 2, "several ids begin like this");
     expect_of(4, "proposal   0123456789abcdef\n", "mcpxctl approve %s --yes --as ann 2>&1",
               word);
     cr_expect_not_null(strstr(output, "\"name\": \"echo\""), "%s", output);
@@ -153,8 +151,7 @@ Test(hostile, what_was_sent_again_under_an_id_is_not_approved)
     }
     say("deal", NULL, "mcp/proposal:tools/call:fail", CALL("fail"));
     expect("mcpxctl approve deal --yes --as ann 2>&1", 2, "--yes needs ID@DIGEST");
-    expect_of(1, "something else than what was listed",
-              "mcpxctl approve %s --yes --as ann 2>&1", word);
+    expect_of(1, "under this id has changed", "mcpxctl approve %s --yes --as ann 2>&1", word);
     cr_expect_null(strstr(output, "to be done"), "%s", output);
 }
 

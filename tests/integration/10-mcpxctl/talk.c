@@ -110,8 +110,8 @@ Test(talk, R000_19_calls_carry_meta_and_whole_requests)
         {"mcpxctl call meta --meta '{' --to fs --as ann 2>&1", 2, "--meta, byte 1: "},
         {SEND("meta", "7") "2>&1", 2, "standard input: /params/_meta: must be an object"},
         {SEND("", "{}") "2>&1", 2, "standard input is not an mcp.request.v0.1: /tool/name: "},
-        {SEND("meta", "{}") "echo 2>&1", 2, "--request says it all"},
-        {SEND("meta", "{}") "--meta '{}' 2>&1", 2, "--request says it all"},
+        {SEND("meta", "{}") "echo 2>&1", 2, "--request excludes"},
+        {SEND("meta", "{}") "--meta '{}' 2>&1", 2, "--request excludes"},
         {"mcpxctl call --request nowhere.json --to fs --as ann 2>&1", 2,
          "nowhere.json: No such"},
     };
@@ -178,16 +178,15 @@ Test(talk, tokens_come_from_files_and_are_never_shown)
     expect_of(0, "fs  mcp/*\n", "mcpxctl who --token-file %s 2>&1", file);
     cr_expect_null(strstr(output, "warning"), "%s", output);
     fchmod(fd, 0644);
-    expect_of(0, "warning: others may read", "mcpxctl who --token-file %s 2>&1", file);
+    expect_of(0, "warning: other users can read", "mcpxctl who --token-file %s 2>&1", file);
     cr_expect_null(strstr(output, good), "%s", output);
-    expect_of(
-        3,
-        "mcpxctl call: refused: no grant of ours covers mcp/request:tools/call:echo to fs; "
-        "mcpxctl can tells more, mcpxctl propose may be open\n",
-        "mcpxctl call echo --to fs --token-file %s 2>&1", file);
-    expect_of(3, "covers mcp/proposal:tools/call:echo to everyone; mcpxctl can tells more\n",
+    expect_of(3,
+              "mcpxctl call: refused: no grant covers mcp/request:tools/call:echo to fs; "
+              "mcpxctl can shows why, mcpxctl propose may be allowed\n",
+              "mcpxctl call echo --to fs --token-file %s 2>&1", file);
+    expect_of(3, "covers mcp/proposal:tools/call:echo to everyone; mcpxctl can shows why\n",
               "mcpxctl propose echo --token-file %s 2>&1", file);
-    expect_of(2, "give one of them", "mcpxctl who --token-file %s --as ann 2>&1", file);
+    expect_of(2, "exclude each other", "mcpxctl who --token-file %s --as ann 2>&1", file);
     close(fd);
     unlink(file);
     expect("MCPX_TOKEN=secret-token mcpxctl who 2>&1", 5, "the router answers 401");
@@ -218,11 +217,11 @@ Test(talk, says_where_it_cannot_connect)
         {"MCPX_TOPIC= mcpxctl who --as ann 2>&1", 2, "a topic is needed"},
         {"mcpxctl who --as system 2>&1", 2, "--as needs a participant id"},
         {"mcpxctl who --as ann --url \"$MCPX_URL/elsewhere\" 2>&1", 5,
-         "/elsewhere (from --url) gives no token for --as"},
+         "/elsewhere (from --url) issues no token for --as"},
         {"MCPX_URL=ws://127.0.0.1:1 mcpxctl who --as ann 2>&1", 5,
          ":1 (from MCPX_URL) cannot"},
         {"mcpxctl watch --as ann --url ws://127.0.0.1:1 --wait 0.3 2>&1", 5,
-         ":1 (from --url) was waited for in vain, as long as --wait says: cannot connect"},
+         ":1 (from --url) within --wait: cannot connect"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)

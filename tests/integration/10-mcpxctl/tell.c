@@ -16,12 +16,12 @@ Test(tell, an_addressee_who_is_not_there_is_named)
 {
     static const struct row rows[] = {
         {"mcpxctl say hi --to fs --to bob --to carl --as ann 2>&1", 0,
-         "mcpxctl say: bob is not in the topic a room/1; it is sent all the same, and waits "
-         "in "
-         "the history\nmcpxctl say: carl is not in the topic a room/1; "},
+         "mcpxctl say: bob is not in the topic a room/1; the envelope is sent anyway and "
+         "stays "
+         "in the history\nmcpxctl say: carl is not in the topic a room/1; "},
         {"mcpxctl propose echo --to bob --as ann 2>&1", 0,
-         "mcpxctl propose: bob is not in the topic a room/1; it is sent"},
-        {"mcpxctl say hi --to ann --as ann 2>&1", 0, "ann is nobody but us in the topic"},
+         "mcpxctl propose: bob is not in the topic a room/1; the envelope is sent"},
+        {"mcpxctl say hi --to ann --as ann 2>&1", 0, "ann is only this program in the topic"},
         {"mcpxctl call echo --to bob --as ann 2>&1", 4,
          "mcpxctl call: bob is not in the topic a room/1; mcpxctl who tells who is\n"},
         {"mcpxctl call echo --to fs --to bob --as ann 2>&1", 4, "call: bob is not in"},
@@ -46,7 +46,8 @@ Test(tell, a_complaint_names_what_and_where)
          "JSON: the operand, line 1, column 1: expected a JSON object"},
         {"mcpxctl call echo --method 'a b' --to fs --as ann 2>&1", 2, "method, byte 1: "},
         {"mcpxctl chain 0123 --as ann 2>&1", 4,
-         "chain: 0123: no retained envelope of the topic a room/1 has an id that begins so"},
+         "chain: 0123: no retained envelope of the topic a room/1 has an id that begins like "
+         "this"},
         {"mcpxctl reject 0123@00000000000000000000000000000000 --as ann 2>&1", 4,
          "reject: 0123: no retained envelope of the topic a room/1"},
         {"mcpxctl who --token-file /dev/null 2>&1", 2, "who: /dev/null: the token must be"},
@@ -58,7 +59,7 @@ Test(tell, a_complaint_names_what_and_where)
 
     expect_rows(rows, COUNT(rows));
     run_for_id(id, "mcpxctl say x --as ann");
-    expect_of(2, " is no proposal", "mcpxctl withdraw %.8s --as ann 2>&1", id);
+    expect_of(2, " is not a proposal", "mcpxctl withdraw %.8s --as ann 2>&1", id);
     cr_expect_not_null(strstr(output, id), "%s", output);
 }
 

@@ -33,7 +33,7 @@ Test(watch, a_lie_is_shown_with_a_warning_and_cannot_be_approved)
     rude_frame(&agent, TEXT, lie, strlen(lie));
     cr_assert(rude_expect(&agent, "\"lie\"", NULL));
     expect("mcpxctl approve lie --yes --as ann 2>&1", 1,
-           "it is ignored by all: the kind says something else than the payload");
+           "receivers ignore this proposal: the kind says something else than the payload");
     expect("mcpxctl watch --history 1 --count 1 --as ann 2>/dev/null", 0, "tools/call:read");
     cr_assert_eq(waitpid(watch, &status, 0), watch);
     read_file(file);

@@ -180,7 +180,7 @@ int fetch_history(const struct connection *where, size_t limit, struct snapshot 
 static int complain_of_absence(const struct connection *where, struct mcpx_slice word)
 {
     return fail_of(STATUS_ABSENT, word,
-                   ": no retained envelope of the topic %s has an id that begins so",
+                   ": no retained envelope of the topic %s has an id that begins like this",
                    where->client.topic);
 }
 
@@ -194,7 +194,8 @@ int fetch_find(const struct connection *where, const struct snapshot *snapshot,
         return STATUS_OK;
     if (err != MCPX_EDUPLICATE)
         return complain_of_absence(where, beginning);
-    return fail_of(STATUS_USAGE, beginning, ": several ids begin so; give more of it");
+    return fail_of(STATUS_USAGE, beginning,
+                   ": several ids begin like this; type more characters");
 }
 
 /* ---- proposals ---- */
@@ -235,8 +236,7 @@ static int find_bound(const struct connection *where, const struct snapshot *sna
     if (count == 0)
         return complain_of_absence(where, id);
     return fail_of(STATUS_FAILED, id,
-                   ": under that id there is something else than what was listed; "
-                   "mcpxctl proposals lists what waits now");
+                   ": the proposal under this id has changed; see mcpxctl proposals");
 }
 
 int proposal_find(const struct connection *where, const char *word, struct snapshot *snapshot,
@@ -252,11 +252,10 @@ int proposal_find(const struct connection *where, const char *word, struct snaps
     if (status != STATUS_OK)
         return status;
     if (!entry_is(*out, "mcp/proposal"))
-        return fail_of(STATUS_USAGE, (*out)->id, " is no proposal");
+        return fail_of(STATUS_USAGE, (*out)->id, " is not a proposal");
     chain = chain_below(snapshot, *out);
     if (chain.state != CHAIN_OPEN)
-        return fail_of(STATUS_FAILED, (*out)->id,
-                       " is no longer open (%s); mcpxctl chain tells the story",
+        return fail_of(STATUS_FAILED, (*out)->id, " is no longer open (%s); see mcpxctl chain",
                        chain_state_name(chain.state));
     return STATUS_OK;
 }

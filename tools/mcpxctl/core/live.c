@@ -61,14 +61,14 @@ int64_t live_deadline(int64_t timeout_ms)
     return timeout_ms > 0 ? live_now() + timeout_ms : INT64_MAX;
 }
 
-static void hide_line(struct live *live)
+static void hide_waiting(struct live *live)
 {
-    if (live->line_shown)
+    if (live->waiting_shown)
         fputs("\r\x1b[K", stderr);
-    live->line_shown = false;
+    live->waiting_shown = false;
 }
 
-static void show_line(struct live *live)
+static void show_waiting(struct live *live)
 {
     int64_t waited = live_now() - live->waiting_since;
 
@@ -77,7 +77,7 @@ static void show_line(struct live *live)
     fprintf(stderr, "\r\x1b[Kwaiting for %s, %lld s", live->waiting_for,
             (long long)(waited / 1000));
     fflush(stderr);
-    live->line_shown = true;
+    live->waiting_shown = true;
 }
 
 /* Complains of the end of the connection. Returns the exit code. */
@@ -136,8 +136,8 @@ static bool is_worth_waiting(struct live *live)
     int64_t now = live_now(), since = live->told_ms ? live->told_ms : live->away_since;
 
     if (live->away_since && live->wait_ms && now - live->away_since >= live->wait_ms) {
-        complain("%s (from %s) was waited for in vain, as long as --wait says: %s",
-                 live->where.client.url, live->where.url_from, reason_of(live));
+        complain("no connection to %s (from %s) within --wait: %s", live->where.client.url,
+                 live->where.url_from, reason_of(live));
         return false;
     }
     if (live->away_since && now - since >= REMIND_MS) {
@@ -180,7 +180,7 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
         bool late = err != MCPX_OK && live_now() >= deadline_ms;
 
         if (interrupted || late || err != MCPX_ETIMEOUT)
-            hide_line(live); /* the caller may report it */
+            hide_waiting(live); /* the caller may report it */
         if (interrupted)
             return STATUS_INTERRUPTED;
         if (err == MCPX_ECLOSED)
@@ -197,7 +197,7 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
             return STATUS_TIMEOUT;
         if (!is_worth_waiting(live))
             return STATUS_UNREACHABLE;
-        show_line(live);
+        show_waiting(live);
     }
 }
 
@@ -233,8 +233,8 @@ static int join(struct live *out, int status, int history, int64_t deadline)
     }
     out->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
-        complain("the router at %s (from %s) has not let us in yet", out->where.client.url,
-                 out->where.url_from);
+        complain("the router at %s (from %s) has not admitted this participant yet",
+                 out->where.client.url, out->where.url_from);
     return status == STATUS_TIMEOUT ? STATUS_UNREACHABLE : status;
 }
 
@@ -261,7 +261,7 @@ void live_leave(struct live *live)
     struct mcpx_event event;
     enum mcpx_err err = MCPX_OK;
 
-    hide_line(live);
+    hide_waiting(live);
     if (live->client)
         mcpx_client_close(live->client, LEAVE_MS / 2);
     while (live->client && !err)
@@ -319,7 +319,7 @@ int live_has_all(const struct live *live, const struct mcpx_slice *to, size_t co
             continue;
         status =
             fail_of(STATUS_ABSENT, to[i], " is %s in the topic %s%s; %s",
-                    mcpx_slice_equal(to[i], us) ? "nobody but us" : "not",
+                    mcpx_slice_equal(to[i], us) ? "only this program" : "not",
                     live->where.client.topic, hint_of(live, to[i], &nearest), consequence);
     }
     return status;

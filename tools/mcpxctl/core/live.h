@@ -26,7 +26,7 @@ struct live {
     int64_t wait_ms;
     const char *waiting_for; /* shown on a terminal during a wait; NULL = not shown */
     int64_t waiting_since;
-    bool line_shown;
+    bool waiting_shown;
     int64_t away_since, told_ms;
     struct mcpx_text reason;
 };

@@ -23,9 +23,8 @@ static int complain_of_grants(const struct mcpx_draft *draft)
 
     text_format(&subject, "%s to ", derived ? kind : draft->type);
     addressees_write(&subject, draft->to, draft->to_count);
-    return fail_with(STATUS_REFUSED,
-                     "refused: no grant of ours covers %s; mcpxctl can tells more%s",
-                     subject.text, request ? ", mcpxctl propose may be open" : "");
+    return fail_with(STATUS_REFUSED, "refused: no grant covers %s; mcpxctl can shows why%s",
+                     subject.text, request ? ", mcpxctl propose may be allowed" : "");
 }
 
 static int complain_of_draft(struct live *live, const struct mcpx_draft *draft,
@@ -42,10 +41,9 @@ static int complain_of_draft(struct live *live, const struct mcpx_draft *draft,
             "a payload of %zu bytes does not fit, with its envelope, into a message of at "
             "most %zu bytes (the router's setting limits.message_bytes)",
             draft->payload.len, mcpx_session_message_max(mcpx_client_session(live->client)));
-    case MCPX_EUTF8:
-        return fail_with(STATUS_USAGE, "%s", mcpx_strerror(err));
     default:
-        return fail_with(STATUS_FAILED, "%s", mcpx_strerror(err));
+        return fail_with(err == MCPX_EUTF8 ? STATUS_USAGE : STATUS_FAILED, "%s",
+                         mcpx_strerror(err));
     }
 }
 
@@ -70,9 +68,9 @@ int live_refused(const struct mcpx_event *event)
 
     text_visible_short(&reason, event->reason, NOTE_MAX);
     text_visible_short(&instead, event->alternative, NOTE_MAX);
-    complain("the router refuses: %s%s%s",
-             reason.len > 0 ? reason.text : mcpx_strerror(event->err),
-             instead.len > 0 ? "; open is " : "", instead.len > 0 ? instead.text : "");
+    complain(
+        "the router refuses: %s%s%s", reason.len > 0 ? reason.text : mcpx_strerror(event->err),
+        instead.len > 0 ? "; the alternative is " : "", instead.len > 0 ? instead.text : "");
     return event->err == MCPX_ECAPABILITY ? STATUS_REFUSED : STATUS_FAILED;
 }
 
@@ -101,10 +99,8 @@ int live_settle(struct live *live, int64_t timeout_ms)
     }
     live->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
-        fail_of(
-            status, mcpx_text_view(&live->sent),
-            ": the router does not say that it was delivered; mcpxctl status tells whether "
-            "it is ready");
+        fail_of(status, mcpx_text_view(&live->sent),
+                ": the router has not confirmed delivery; see mcpxctl status");
     return status;
 }
 
@@ -165,20 +161,12 @@ static int judge(struct live *live, const struct mcpx_event *event, bool *done,
         live_decline(live, event);
     if (!is_ours(live, event))
         return STATUS_OK;
-    switch (event->type) {
-    case MCPX_EVENT_NOTIFICATION:
+    *done = event->type == MCPX_EVENT_RESPONSE || event->type == MCPX_EVENT_REFUSED;
+    if (event->type == MCPX_EVENT_NOTIFICATION)
         tell_progress(event);
-        return STATUS_OK;
-    case MCPX_EVENT_RESPONSE:
-        *done = true;
+    if (event->type == MCPX_EVENT_RESPONSE)
         mcpx_text_slice(response, event->envelope->payload);
-        return STATUS_OK;
-    case MCPX_EVENT_REFUSED:
-        *done = true;
-        return live_refused(event);
-    default:
-        return STATUS_OK;
-    }
+    return event->type == MCPX_EVENT_REFUSED ? live_refused(event) : STATUS_OK;
 }
 
 int live_response(struct live *live, const struct mcpx_draft *request, int64_t timeout_ms,

@@ -50,13 +50,13 @@ int operation_read(const char *method, const char *const *words, size_t count,
     if (check_method(method) != STATUS_OK)
         return STATUS_USAGE;
     if (named && count == 0)
-        return fail_with(STATUS_USAGE, "NAME: this method needs to know of what");
+        return fail_with(STATUS_USAGE, "the method needs a NAME: its prompt, URI or task");
     if (!named && count > 1)
-        return fail_with(STATUS_USAGE, "JSON: this method takes its params alone");
+        return fail_with(STATUS_USAGE, "the method takes JSON alone, as its params");
     if (named) {
         out->name = mcpx_slice_of(words[0]);
         if (out->name.len == 0)
-            return fail_with(STATUS_USAGE, "NAME: must not be empty");
+            return fail_with(STATUS_USAGE, "NAME is empty");
     }
     if (count == (named ? 1 : 0) || read_object(words[named], &out->argument, &fault))
         return STATUS_OK;
