@@ -268,8 +268,7 @@ const struct command audit_verbs[] = {
      "and if not, names the first that is not: its file, line and number, and what was done "
      "to it. query prints lines, chain those of an envelope, of what it answers and of what "
      "answers it, and export lines in the formats of other programs. Reads files and asks "
-     "nobody. "
-     "Exits 0 when all is whole, 1 when something is damaged, 2 when the input is "
+     "nobody. Exits 0 when all is whole, 1 when something is damaged, 2 when the input is "
      "invalid: no key, or a folder that cannot be read, 4 when no line is about the envelope, "
      "or the line of --known is in an older file.",
      OPTIONS(

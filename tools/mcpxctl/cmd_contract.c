@@ -310,8 +310,7 @@ const struct command contract_verbs[] = {
      "in one way, no digit of a number lost. --json prints that form too. FILE absent or a "
      "single dash is standard input. Exits 1, and says where, when the text is not JSON or "
      "could be read in two ways: a name that stands twice, half a surrogate pair, an exponent "
-     "of more "
-     "than nine digits.",
+     "of more than nine digits.",
      ONE_OBJECT_OPTIONS, NULL, cmd_digest, "contracts and releases"},
     {"parity", "GOLDEN NEW", 2, 2, false, "do two logs of an enforcement point say the same?",
      "Compares two logs line by line, such as those of the same calls over two transports, "

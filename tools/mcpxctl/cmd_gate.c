@@ -274,12 +274,11 @@ static int cmd_gate(const struct arguments *arguments)
 const struct command gate_verbs[] = {
     {"gate", "DIR", 1, 1, false, "may a server be released?",
      "Asks a server behind an enforcement point, live, and compares its answers with the "
-     "files in DIR. "
-     "Items are the handshake, contexts that are taken or refused, aliases that do what their "
-     "tools do, telemetry in which every call has its end, schemas that did not change, a "
-     "bill of materials, and evidence of all that. Prints a line for each: pass, fail or "
-     "skip. The tools of aliases are called, with the arguments in their fixtures. Exits 0 "
-     "when nothing failed, else 1.",
+     "files in DIR. Items are the handshake, contexts that are taken or refused, aliases that "
+     "do what their tools do, telemetry in which every call has its end, schemas that did not "
+     "change, a bill of materials, and evidence of all that. Prints a line for each: pass, "
+     "fail or skip. The tools of aliases are called, with the arguments in their fixtures. "
+     "Exits 0 when nothing failed, else 1.",
      OPTIONS(
          OPTION("--to", "ID", VALUE_PARTICIPANT, OPTION_REQUIRED,
                 "the server behind its enforcement point"),
