@@ -88,7 +88,7 @@ test('policy show reads page after page, and needs a grant', async (t) => {
   assert.equal(refused.code, 3, refused.stderr);
   assert.equal(refused.stdout, '');
   assert.match(refused.stderr, /admin\/read/);
-  for (const [words, why] of [[['show', 'router.json'], /takes no file/], [['shew'], /show or diff/],
+  for (const [words, why] of [[['show', 'router.json'], /takes no file/], [['shew'], /needs show\|diff as/],
     [['diff', 'router.json'], /OLD and NEW/]]) {
     const { code, stderr } = await ctl('chief', 'policy', ...words);
     assert.equal(code, 2, stderr);
