@@ -60,12 +60,8 @@ static int for_each(struct run *run, void (*each)(struct run *, const struct aud
 
 /* ---- verify ---- */
 
-struct keys {
-    struct audit_key *list[WORDS_MAX]; /* more do not fit in a command line */
-    size_t count;
-};
-
-static int read_keys(const struct arguments *arguments, struct keys *keys)
+/* Fills `keys`, which has room for all that a command line holds. */
+static int read_keys(const struct arguments *arguments, struct audit_key **keys, size_t *count)
 {
     const struct option_word *word;
     size_t at = 0;
@@ -76,12 +72,12 @@ static int read_keys(const struct arguments *arguments, struct keys *keys)
 
         if (input_read(word->value, &pem) != STATUS_OK)
             return STATUS_USAGE;
-        if (memory_checked(audit_key_read(mcpx_text_view(&pem), AUDIT_PUBLIC, &fault,
-                                          &keys->list[keys->count])))
+        if (memory_checked(
+                audit_key_read(mcpx_text_view(&pem), AUDIT_PUBLIC, &fault, &keys[*count])))
             return fail_with(STATUS_USAGE, "%s: %s", input_name(word->value), fault.reason);
-        keys->count++;
+        ++*count;
     }
-    if (keys->count > 0)
+    if (*count > 0)
         return STATUS_OK;
     return fail_with(STATUS_USAGE,
                      "--key FILE is required: the public half of the router's audit.key_file, "
@@ -144,18 +140,17 @@ static int verify_folder(const struct run *run, const char *folder,
 
 static int verify(struct run *run)
 {
-    struct keys keys = {.count = 0};
-    struct audit_evidence evidence = {.keys = keys.list,
+    struct audit_key *keys[WORDS_MAX];
+    struct audit_evidence evidence = {.keys = keys,
                                       .is_ended = arguments_have(run->arguments, "--ended")};
-    int status = read_keys(run->arguments, &keys);
+    int status = read_keys(run->arguments, keys, &evidence.key_count);
 
-    evidence.key_count = keys.count;
     if (status == STATUS_OK)
         status = read_known(run->arguments, &evidence);
     for (size_t i = 1; status == STATUS_OK && i < run->arguments->operand_count; i++)
         status = verify_folder(run, run->arguments->operands[i], &evidence);
-    for (size_t i = 0; i < keys.count; i++)
-        audit_key_free(keys.list[i]);
+    for (size_t i = 0; i < evidence.key_count; i++)
+        audit_key_free(keys[i]);
     return status;
 }
 

@@ -70,7 +70,6 @@ static int check_value(enum context_setting setting, const char *value)
 static int keep(json_t *context, enum context_setting setting, const char *value)
 {
     mx_scoped_text kept = {0};
-    int status = STATUS_OK;
 
     if (check_value(setting, value) != STATUS_OK)
         return STATUS_USAGE;
@@ -80,8 +79,8 @@ static int keep(json_t *context, enum context_setting setting, const char *value
         mcpx_text_puts(&kept, value);
     if (json_object_set_new(context, context_settings[setting].member,
                             json_stringn(kept.text, kept.len)) != 0)
-        status = fail_with(STATUS_USAGE, "%s needs UTF-8", context_settings[setting].option);
-    return status;
+        return fail_with(STATUS_USAGE, "%s needs UTF-8", context_settings[setting].option);
+    return STATUS_OK;
 }
 
 static int check_words_of_add(const struct work *work)

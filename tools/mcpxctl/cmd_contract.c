@@ -116,12 +116,11 @@ static void list_text(void *context, size_t line, struct mcpx_slice path)
     const size_t *lines = logs->parity.lines;
 
     text_format(out, "line %s: ", line);
-    if (line > lines[MCPX_PARITY_GOLDEN] || line > lines[MCPX_PARITY_NEW]) {
+    if (line > lines[MCPX_PARITY_GOLDEN] || line > lines[MCPX_PARITY_NEW])
         text_format(out, "only in %s\n",
                     input_name(logs->lines[line > lines[MCPX_PARITY_GOLDEN]].path));
-        return;
-    }
-    text_format(out, "%s differs\n", path.len > 0 ? path : MCPX_SLICE("the whole"));
+    else
+        text_format(out, "%s differs\n", path.len > 0 ? path : MCPX_SLICE("the whole"));
 }
 
 static int print(struct logs *logs, bool json)

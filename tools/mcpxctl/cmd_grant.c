@@ -131,8 +131,10 @@ static void show_kick(struct mcpx_text *out, struct mcpx_slice answer)
 
 /* ---- the verbs ---- */
 
-static int change(const struct arguments *arguments, const char *list)
+/* The verbs grant and revoke. */
+static int cmd_change(const struct arguments *arguments)
 {
+    bool grants = strcmp(arguments->command->name, "grant") == 0;
     mx_scoped_text path = {0}, body = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
     int status = check_until(arguments);
@@ -145,20 +147,10 @@ static int change(const struct arguments *arguments, const char *list)
     mcpx_text_puts(&path, "/capabilities");
     if (arguments_have(arguments, "--dry-run"))
         mcpx_text_puts(&path, "?dry_run=1");
-    write_body(&body, arguments, &where, list);
+    write_body(&body, arguments, &where, grants ? "add" : "remove");
     return output_answer(arguments, &where,
                          (struct http_call){.path = path.text, .body = body.text},
                          show_change);
-}
-
-static int cmd_grant(const struct arguments *arguments)
-{
-    return change(arguments, "add");
-}
-
-static int cmd_revoke(const struct arguments *arguments)
-{
-    return change(arguments, "remove");
 }
 
 static void write_query(struct mcpx_text *path, const struct arguments *arguments,
@@ -321,7 +313,7 @@ const struct command grant_verbs[] = {
                     "when it ends: a date like 2026-12-31T23:59:59Z, or how long from now, "
                     "like 3600, 90m, 1h or 2d; else as late as the router permits"),
              PREVIEW_OPTION, JSON_OPTION("print the answer of the router")),
-     connect_options, cmd_grant, "administer"},
+     connect_options, cmd_change, "administer"},
     {"kick", "PARTICIPANT", 1, 1, false, "remove a participant",
      "Ends the connections of the participant to this topic, those of all its instances. It "
      "may come back, as its token is as good as before, unless --for keeps it out. Needs a "
@@ -342,6 +334,6 @@ const struct command grant_verbs[] = {
                     "when it may be sent again: a date, or how long from now, like 3600 or "
                     "1h; else not while the router runs"),
              PREVIEW_OPTION, JSON_OPTION("print the answer of the router")),
-     connect_options, cmd_revoke, "administer"},
+     connect_options, cmd_change, "administer"},
     {.name = NULL},
 };

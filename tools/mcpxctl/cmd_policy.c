@@ -190,10 +190,8 @@ static void tell_group(struct mcpx_text *out, const struct difference_group *gro
     text_format(out, " in %v\n  was  %v\n  now  %v\n", mcpx_json_get(object, "topic"),
                 mcpx_json_get(object, "was"), now);
     mx_format(out, "  %s time%s, ", group->count, group->count == 1 ? "" : "s");
-    if (seq.text)
-        text_format(out, "first in line %v\n", seq);
-    else
-        text_format(out, "last in %v\n", mcpx_json_get(object, "id"));
+    text_format(out, seq.text ? "first in line %v\n" : "last in %v\n",
+                seq.text ? seq : mcpx_json_get(object, "id"));
 }
 
 static void tell_sums(struct mcpx_text *out, const struct comparison *comparison)

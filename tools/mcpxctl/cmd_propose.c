@@ -155,8 +155,10 @@ static int send_end(const struct arguments *arguments, const struct entry *propo
     return deliver(arguments, &draft, withdraw ? proposal->from : nobody);
 }
 
-static int find_and_end(const struct arguments *arguments, bool withdraw)
+/* The verbs reject and withdraw. */
+static int cmd_end(const struct arguments *arguments)
 {
+    bool withdraw = strcmp(arguments->command->name, "withdraw") == 0;
     MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     const struct entry *proposal = NULL;
     MX_SCOPED(connection_fini) struct connection where = {0};
@@ -165,16 +167,6 @@ static int find_and_end(const struct arguments *arguments, bool withdraw)
     if (status == STATUS_OK)
         status = proposal_find(&where, arguments->operands[0], &snapshot, &proposal);
     return status == STATUS_OK ? send_end(arguments, proposal, withdraw) : status;
-}
-
-static int cmd_reject(const struct arguments *arguments)
-{
-    return find_and_end(arguments, false);
-}
-
-static int cmd_withdraw(const struct arguments *arguments)
-{
-    return find_and_end(arguments, true);
 }
 
 #define DELIVERY_OPTIONS                                                                      \
@@ -199,7 +191,7 @@ const struct command propose_verbs[] = {
      "Tells the proposer and whom it was proposed to. ID may be the beginning of an id.",
      OPTIONS(OPTION("--reason", "TEXT", VALUE_TEXT, 0, "why, for the proposer to read"),
              DELIVERY_OPTIONS),
-     connect_options, cmd_reject, "propose and decide"},
+     connect_options, cmd_end, "propose and decide"},
     {"say", "TEXT", 1, 1, false, "send a chat message",
      "Sends TEXT and prints the envelope's id once it has its place in the topic.",
      OPTIONS(TO_OPTION, DELIVERY_OPTIONS), connect_options, cmd_say, "most used"},
@@ -208,6 +200,6 @@ const struct command propose_verbs[] = {
      "others reject. ID may be the beginning of an id.",
      OPTIONS(OPTION("--reason", "TEXT", VALUE_TEXT, 0, "why, for others to read"),
              DELIVERY_OPTIONS),
-     connect_options, cmd_withdraw, "propose and decide"},
+     connect_options, cmd_end, "propose and decide"},
     {.name = NULL},
 };

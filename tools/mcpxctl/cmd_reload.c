@@ -26,18 +26,12 @@ static const struct {
 
 static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
 {
-    struct mcpx_slice name = mcpx_json_get(row, "participant");
-    const char *kind = "participant";
+    const char *of = mcpx_json_get(row, "participant").text ? "participant" : "profile";
 
-    if (!name.text) {
-        kind = "profile";
-        name = mcpx_json_get(row, "profile");
-    }
-    text_format(out, "%v: %s %v\n", mcpx_json_get(row, "change"), kind, name);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    text_format(out, "%v: %s %v\n", mcpx_json_get(row, "change"), of, mcpx_json_get(row, of));
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         MCPX_JSON_EACH(walk, mcpx_json_get(row, lists[i].member))
             text_format(out, "%s%v\n", lists[i].before, walk.value);
-    }
     text_member(out, "  token: %v\n", row, "token");
     text_member(out, "  routing: %v\n", row, "routing");
     text_member(out, "  instances: %v\n", row, "instances");

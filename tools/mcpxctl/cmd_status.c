@@ -198,13 +198,12 @@ static int cmd_status(const struct arguments *arguments)
 
 static void add_participant(struct mcpx_text *out, struct mcpx_slice participant, bool colour)
 {
-    bool any;
-
     paint_begin(out, PAINT_NAME, colour);
     text_visible_value(out, mcpx_json_get(participant, "id"), SIZE_MAX);
     paint_end(out, PAINT_NAME, colour);
-    any = text_list(out, "  ", mcpx_json_get(participant, "capabilities"), NULL);
-    mcpx_text_puts(out, any ? "\n" : "  (no grants)\n");
+    if (!text_list(out, "  ", mcpx_json_get(participant, "capabilities"), NULL))
+        mcpx_text_puts(out, "  (no grants)");
+    mcpx_text_puts(out, "\n");
 }
 
 static int print_who(const struct arguments *arguments, const struct connection *where,

@@ -1,10 +1,10 @@
 /*
  * main.c - joins the tables of verbs: the source of dispatch, help, completion and manual.
  */
-#include "lib/base/rows.h"
 #include "tools/common/program.h"
 #include "tools/mcpxctl/core/verbs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct command *const tables[] = {
@@ -12,14 +12,9 @@ static const struct command *const tables[] = {
     grant_verbs,  history_verbs, list_verbs,  policy_verbs,  prepare_verbs,  propose_verbs,
     reload_verbs, status_verbs,  store_verbs, validate_verbs};
 
-static struct command *commands;
-static size_t count, room;
-
-static void add(const struct command *row)
-{
-    if (mx_make_room(&commands, count, &room, sizeof *commands))
-        commands[count++] = *row;
-}
+/* Zeros end the list. */
+enum { VERBS_MAX = 64 };
+static struct command commands[VERBS_MAX];
 
 static int by_name(const void *left, const void *right)
 {
@@ -29,13 +24,14 @@ static int by_name(const void *left, const void *right)
 /* Joins the verbs of the tables, by name, and those that every program has. */
 static void join_tables(void)
 {
+    size_t count = 0;
+
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        for (const struct command *row = tables[i]; row->name; row++)
-            add(row);
+        for (const struct command *row = tables[i]; row->name && count < VERBS_MAX - 3; row++)
+            commands[count++] = *row;
     qsort(commands, count, sizeof *commands, by_name);
-    add(&(struct command)COMPLETION_ROW);
-    add(&(struct command)HELP_ROW);
-    add(&(struct command){.name = NULL});
+    commands[count++] = (struct command)COMPLETION_ROW;
+    commands[count] = (struct command)HELP_ROW;
 }
 
 static const char *const groups[] = {
@@ -82,11 +78,12 @@ static const char about[] =
 
 int main(int argc, char **argv)
 {
-    struct program mcpxctl = {
+    static const struct program mcpxctl = {
         .name = "mcpxctl",
         .summary = "look into an MCPx topic and take part in it",
         .about = about,
         .date = "November 22, 2026",
+        .commands = commands,
         .groups = groups,
         .examples = examples,
         .see_also = "mcpx-router 8",
@@ -95,6 +92,5 @@ int main(int argc, char **argv)
     };
 
     join_tables();
-    mcpxctl.commands = commands;
     return program_run(&mcpxctl, argc, argv);
 }

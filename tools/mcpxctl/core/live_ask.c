@@ -15,7 +15,6 @@ enum { CALL_MS = 60000, NOTE_MAX = 500 };
 static int complain_of_grants(const struct mcpx_draft *draft)
 {
     static struct mcpx_rpc rpc;
-    bool request = strcmp(draft->type, "mcp/request") == 0;
     char kind[MCPX_KIND_MAX + 1];
     bool derived = mcpx_rpc_read(draft->payload, &rpc, NULL) == MCPX_OK &&
                    mcpx_rpc_kind(&rpc, draft->type, kind) == MCPX_OK;
@@ -23,8 +22,9 @@ static int complain_of_grants(const struct mcpx_draft *draft)
 
     text_format(&subject, "%s to ", derived ? kind : draft->type);
     addressees_write(&subject, draft->to, draft->to_count);
-    return fail_with(STATUS_REFUSED, "refused: no grant covers %s; mcpxctl can shows why%s",
-                     subject.text, request ? ", mcpxctl propose may be allowed" : "");
+    return fail_with(
+        STATUS_REFUSED, "refused: no grant covers %s; mcpxctl can shows why%s", subject.text,
+        strcmp(draft->type, "mcp/request") == 0 ? ", mcpxctl propose may be allowed" : "");
 }
 
 static int complain_of_draft(struct live *live, const struct mcpx_draft *draft,

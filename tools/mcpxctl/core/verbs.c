@@ -108,7 +108,6 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
 
     if (is_input) {
         status = input_read(NULL, input);
-
         if (status != STATUS_OK)
             return status;
         words[last] = input->text ? input->text : "";
