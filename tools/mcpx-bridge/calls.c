@@ -179,52 +179,53 @@ void bridge_calls_drop(struct bridge_calls *calls, struct bridge_call *call)
 
 /* ---- admission and completion ---- */
 
-void bridge_doors_fini(struct bridge_doors *doors)
+void bridge_checks_fini(struct bridge_checks *checks)
 {
-    mcpx_calls_free(doors->calls);
-    doors->calls = NULL;
+    mcpx_calls_free(checks->calls);
+    checks->calls = NULL;
 }
 
-bool bridge_doors_are_for(const struct bridge_doors *doors, struct mcpx_slice method)
+bool bridge_checks_apply_to(const struct bridge_checks *checks, struct mcpx_slice method)
 {
-    return doors->terms && bridge_is(method, "tools/call");
+    return checks->terms && bridge_is(method, "tools/call");
 }
 
-void bridge_doors_admit(struct bridge_doors *doors, const struct mcpx_calls_options *options,
-                        struct mcpx_call_request *request, struct mcpx_slice hello,
-                        struct mcpx_admission *out)
+void bridge_checks_admit(struct bridge_checks *checks,
+                         const struct mcpx_calls_options *options,
+                         struct mcpx_call_request *request, struct mcpx_slice hello,
+                         struct mcpx_admission *out)
 {
     struct mcpx_calls_options whole = *options;
     unsigned char chance[MCPX_CALL_RANDOM_LEN] = {0};
     mx_scoped_text version = {0};
 
-    whole.terms = doors->terms->terms;
-    whole.contracts = doors->terms->contracts;
-    whole.deterministic = doors->terms->deterministic;
-    if (!doors->calls)
-        doors->calls = mcpx_calls_new(&whole);
+    whole.terms = checks->terms->terms;
+    whole.contracts = checks->terms->contracts;
+    whole.deterministic = checks->terms->deterministic;
+    if (!checks->calls)
+        checks->calls = mcpx_calls_new(&whole);
     if (!whole.deterministic)
-        doors->chance(doors->user, chance, sizeof chance);
+        checks->chance(checks->user, chance, sizeof chance);
     mcpx_json_add_unescaped(&version,
                             mcpx_json_get(mcpx_json_get(hello, "serverInfo"), "version"));
-    request->now = doors->now(doors->user);
+    request->now = checks->now(checks->user);
     request->random = chance;
     if (version.text)
         request->server_version = mcpx_text_view(&version);
-    memory_checked(mcpx_calls_admit(doors->calls, request, out));
+    memory_checked(mcpx_calls_admit(checks->calls, request, out));
 }
 
-void bridge_doors_end(struct bridge_doors *doors, struct mcpx_call **admitted,
-                      struct mcpx_call_end *end, struct mcpx_call_answer *answer)
+void bridge_checks_end(struct bridge_checks *checks, struct mcpx_call **admitted,
+                       struct mcpx_call_end *end, struct mcpx_call_answer *answer)
 {
     struct mcpx_call *call = *admitted;
 
     *admitted = NULL;
-    end->now = doors->now(doors->user);
-    memory_checked(mcpx_calls_answer(doors->calls, call, end, answer));
+    end->now = checks->now(checks->user);
+    memory_checked(mcpx_calls_answer(checks->calls, call, end, answer));
 }
 
-void bridge_doors_abandon(struct bridge_doors *doors, struct mcpx_call **admitted)
+void bridge_checks_abandon(struct bridge_checks *checks, struct mcpx_call **admitted)
 {
     struct mcpx_call_end end = {.type = MCPX_CALL_FAILED,
                                 .cause = MCPX_CAUSE_FAILED,
@@ -232,7 +233,7 @@ void bridge_doors_abandon(struct bridge_doors *doors, struct mcpx_call **admitte
     struct mcpx_call_answer answer;
 
     if (*admitted)
-        bridge_doors_end(doors, admitted, &end, &answer);
+        bridge_checks_end(checks, admitted, &end, &answer);
 }
 
 int bridge_code_of(enum mcpx_cause cause)

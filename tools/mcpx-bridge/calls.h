@@ -129,7 +129,7 @@ void bridge_calls_defer(struct bridge_calls *calls, struct bridge_call *call, in
 void bridge_calls_drop(struct bridge_calls *calls, struct bridge_call *call);
 
 /** A core's calls under contract settings. Zero-initialised: no settings. */
-struct bridge_doors {
+struct bridge_checks {
     const struct bridge_terms *terms; /* kept as long; NULL: none */
     const void *user;                 /* for both functions */
     /* The clocks at this moment: finer than what an input is told. */
@@ -140,10 +140,10 @@ struct bridge_doors {
 };
 
 /** Frees the calls. */
-void bridge_doors_fini(struct bridge_doors *doors);
+void bridge_checks_fini(struct bridge_checks *checks);
 
 /** True when contract settings apply to the method: it is tools/call, and settings are given. */
-bool bridge_doors_are_for(const struct bridge_doors *doors, struct mcpx_slice method);
+bool bridge_checks_apply_to(const struct bridge_checks *checks, struct mcpx_slice method);
 
 /**
  * Admission, as mcpx_calls_admit.
@@ -152,18 +152,19 @@ bool bridge_doors_are_for(const struct bridge_doors *doors, struct mcpx_slice me
  * request   all but its time, random bytes and version
  * hello     the server's answer to initialize, raw; it says the version
  */
-void bridge_doors_admit(struct bridge_doors *doors, const struct mcpx_calls_options *options,
-                        struct mcpx_call_request *request, struct mcpx_slice hello,
-                        struct mcpx_admission *out);
+void bridge_checks_admit(struct bridge_checks *checks,
+                         const struct mcpx_calls_options *options,
+                         struct mcpx_call_request *request, struct mcpx_slice hello,
+                         struct mcpx_admission *out);
 
 /**
  * Completion, as mcpx_calls_answer. The time of `end` is filled in, *admitted becomes NULL.
  */
-void bridge_doors_end(struct bridge_doors *doors, struct mcpx_call **admitted,
-                      struct mcpx_call_end *end, struct mcpx_call_answer *answer);
+void bridge_checks_end(struct bridge_checks *checks, struct mcpx_call **admitted,
+                       struct mcpx_call_end *end, struct mcpx_call_answer *answer);
 
 /** Completes a call without an answer, unless it is complete: its requester stopped waiting. */
-void bridge_doors_abandon(struct bridge_doors *doors, struct mcpx_call **admitted);
+void bridge_checks_abandon(struct bridge_checks *checks, struct mcpx_call **admitted);
 
 /** The JSON-RPC error code for a cause, for calls without contract settings. */
 int bridge_code_of(enum mcpx_cause cause);

@@ -28,7 +28,8 @@ struct expose *expose_new(const struct expose_config *config, const struct expos
 
     x->config = *config;
     x->view = *view;
-    x->doors = (struct bridge_doors){config->terms, view->user, view->now, view->chance, NULL};
+    x->checks =
+        (struct bridge_checks){config->terms, view->user, view->now, view->chance, NULL};
     x->changed_ms = INT64_MAX;
     x->compared_ms = INT64_MIN / 2;
     x->catalog.lists =
@@ -53,7 +54,7 @@ void expose_free(struct expose *x)
     bridge_calls_fini(&x->asks);
     bridge_calls_fini(&x->watches);
     bridge_calls_fini(&x->calls);
-    bridge_doors_fini(&x->doors);
+    bridge_checks_fini(&x->checks);
     mcpx_tools_free(x->no_tools.tools);
     expose_catalog_fini(&x->catalog);
     expose_names_fini(&x->names);
@@ -323,7 +324,7 @@ void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct 
 
 struct mcpx_calls *expose_calls(const struct expose *x)
 {
-    return x->doors.calls;
+    return x->checks.calls;
 }
 
 /* ---- time, and the end ---- */
@@ -372,7 +373,7 @@ void expose_leave(struct expose *x, struct mcpx_now now)
         next = call->next;
         if (call->purpose == EXPOSE_FOR_CLIENT)
             expose_take_back(x, call, (struct mcpx_slice){0});
-        bridge_doors_abandon(&x->doors, &call->admitted);
+        bridge_checks_abandon(&x->checks, &call->admitted);
         bridge_calls_drop(&x->calls, call);
     }
     expose_ask_end(x, (struct mcpx_slice){0}, "the client left");

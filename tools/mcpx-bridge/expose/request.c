@@ -119,7 +119,7 @@ static void forward(struct expose *x, const struct expose_request *request,
 bool expose_forward(struct expose *x, const struct expose_request *request)
 {
     const struct mcpx_rpc *rpc = request->rpc;
-    bool is_judged = bridge_doors_are_for(&x->doors, rpc->method);
+    bool is_judged = bridge_checks_apply_to(&x->checks, rpc->method);
     MX_SCOPED(expose_route_fini) struct expose_route route = {0};
     enum expose_routing routing = expose_route_find(x, rpc, &route);
     bool known = routing == EXPOSE_ROUTED;

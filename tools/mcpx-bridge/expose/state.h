@@ -78,7 +78,7 @@ struct expose {
     struct bridge_calls calls;
     struct expose_client client;
     struct bridge_calls held; /* lines of the client that wait for the topic's servers */
-    struct bridge_doors doors;
+    struct bridge_checks checks;
     struct expose_items no_tools; /* an empty list, for tools without owner */
     struct bridge_calls asks;     /* questions of servers, open at the client */
     /* The rates of the bridge's own answers, per participant and in all. */

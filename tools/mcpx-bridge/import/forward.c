@@ -16,7 +16,7 @@ enum { WAIT_MS = 30000 }; /* how long a request waits for a server that is not r
 
 bool import_is_under_terms(const struct import *import, struct mcpx_slice method)
 {
-    return bridge_doors_are_for(&import->pool->doors, method);
+    return bridge_checks_apply_to(&import->pool->checks, method);
 }
 
 /** The caller, to check that an alias gives no more grants than its tool. */
@@ -75,8 +75,8 @@ static void admit(struct import *import, const struct bridge_call *call,
         memcpy(pool->edge, pool->topics[i].self, pool->edge_len);
     }
     options.participant = (struct mcpx_slice){pool->edge, pool->edge_len};
-    bridge_doors_admit(&pool->doors, &options, &request, mcpx_text_view(&import->greeting),
-                       out);
+    bridge_checks_admit(&pool->checks, &options, &request, mcpx_text_view(&import->greeting),
+                        out);
 }
 
 static void admit_call(struct import *import, struct bridge_call *call,
@@ -104,7 +104,7 @@ void import_terms_note_broken(struct import *import, size_t topic,
 /* True when the handshake is the only tool, because the server has none. */
 static bool has_the_only_tool(const struct import *import)
 {
-    const struct bridge_terms *terms = import->pool->doors.terms;
+    const struct bridge_terms *terms = import->pool->checks.terms;
 
     return terms && mcpx_terms_has_handshake(terms->terms) && !import_has_tools(import);
 }
@@ -124,7 +124,7 @@ static void add_with_tools(struct mcpx_text *out, struct mcpx_slice hello)
 static void add_shown(const struct import *import, struct mcpx_slice method,
                       struct mcpx_slice result, struct mcpx_text *out)
 {
-    const struct bridge_terms *terms = import->pool->doors.terms;
+    const struct bridge_terms *terms = import->pool->checks.terms;
     bool has_only = has_the_only_tool(import);
 
     if (terms && bridge_is(method, "tools/list") &&
@@ -182,7 +182,7 @@ static struct mcpx_text refusal(struct import *import, struct bridge_call *call,
     if (call->admitted) {
         add_more(&more, data);
         end.more = mcpx_text_view(&more);
-        bridge_doors_end(&import->pool->doors, &call->admitted, &end, &admission.answer);
+        bridge_checks_end(&import->pool->checks, &call->admitted, &end, &admission.answer);
     }
     bridge_add_answer(&out, call->id, &admission.answer);
     return out;
@@ -218,7 +218,7 @@ void import_abandon(struct import *import, struct bridge_call *call)
     if (import_is_under_terms(import, call->method)) {
         if (!call->admitted)
             admit_call(import, call, &admission);
-        bridge_doors_abandon(&import->pool->doors, &call->admitted);
+        bridge_checks_abandon(&import->pool->checks, &call->admitted);
     }
     import_want_about(import, BRIDGE_DROP, call->who.topic, call->came_in);
     bridge_calls_drop(&import->calls, call);
@@ -237,7 +237,7 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
     struct mcpx_text out = {0};
 
     if (call->admitted) {
-        bridge_doors_end(&import->pool->doors, &call->admitted, &end, &made);
+        bridge_checks_end(&import->pool->checks, &call->admitted, &end, &made);
     } else if (!was_error) {
         add_shown(import, call->method, rpc->result, &shown);
         made.text = mcpx_text_view(&shown);

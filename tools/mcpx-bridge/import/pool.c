@@ -49,8 +49,8 @@ struct import_pool *import_pool_new(const struct import_config *config)
     struct mx_map_key key = {{0}}; /* of hash tables: random and secret */
 
     pool->config = whole(*config);
-    pool->doors = (struct bridge_doors){config->terms, config->view.user, config->view.now,
-                                        config->view.chance, NULL};
+    pool->checks = (struct bridge_checks){config->terms, config->view.user, config->view.now,
+                                          config->view.chance, NULL};
     if (config->view.chance)
         config->view.chance(config->view.user, &key, sizeof key);
     pool->size = 1 + 2 * config->isolate_max;
@@ -78,7 +78,7 @@ void import_pool_free(struct import_pool *pool)
         import_turns_fini(&pool->topics[i]);
     for (size_t i = 0; i < pool->size; i++)
         import_free(pool->servers[i]);
-    bridge_doors_fini(&pool->doors);
+    bridge_checks_fini(&pool->checks);
     free(pool->servers);
     free(pool->topics);
     free(pool);
@@ -101,7 +101,7 @@ const char *import_pool_outage(const struct import_pool *pool)
 
 struct mcpx_calls *import_pool_calls(const struct import_pool *pool)
 {
-    return pool->doors.calls;
+    return pool->checks.calls;
 }
 
 /* ---- servers of one participant ---- */

@@ -178,7 +178,7 @@ struct import_pool {
     int64_t last_ask; /* number of the latest question; no two servers have the same */
     struct import_topic *topics;
     struct bridge_output output; /* actions of all servers */
-    struct bridge_doors doors;   /* of tool calls under contract settings */
+    struct bridge_checks checks; /* of tool calls under contract settings */
     /* Our id in the first topic joined, at that time: the enforcement point in records. */
     char edge[MCPX_ID_MAX];
     size_t edge_len;

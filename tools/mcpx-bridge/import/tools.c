@@ -21,7 +21,7 @@ enum { PATIENCE = 3 };
 
 static struct mcpx_tools *new_tools(const struct import *import)
 {
-    return mcpx_tools_new(import->pool->doors.terms->shelf,
+    return mcpx_tools_new(import->pool->checks.terms->shelf,
                           mcpx_identity_of(import->owner.id));
 }
 
@@ -32,7 +32,7 @@ static void tell_doubts(struct import *import)
     struct mcpx_slice rest, line;
 
     if (import->number == 0)
-        mcpx_terms_doubts_add(&doubts, import->pool->doors.terms->terms, import->tools.known);
+        mcpx_terms_doubts_add(&doubts, import->pool->checks.terms->terms, import->tools.known);
     rest = mcpx_text_view(&doubts);
     if (mcpx_slice_equal(rest, mcpx_text_view(&import->tools.doubts)))
         rest.len = 0;
@@ -88,7 +88,7 @@ void import_tools_ask(struct import *import, struct mcpx_now now)
     struct import_tools *tools = &import->tools;
 
     tools->due_at = INT64_MAX;
-    if (!import->pool->doors.terms || !import_is_ready(import))
+    if (!import->pool->checks.terms || !import_is_ready(import))
         return;
     if (tools->coming) {
         tools->again = true;

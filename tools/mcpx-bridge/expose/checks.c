@@ -1,5 +1,5 @@
 /*
- * doors.c - admission and completion of tool calls under the client's contract settings, and the
+ * checks.c - admission and completion of tool calls under the client's contract settings, and the
  * end of any call. lib/contract decides. A call is admitted before it is sent or proposed, so
  * participants never approve a call that could not run.
  *
@@ -105,9 +105,9 @@ static void admit(struct expose *x, const struct expose_request *request,
         .may = route ? may_call : NULL,
         .context = &asker};
 
-    bridge_doors_admit(&x->doors, &options, &call,
-                       route ? mcpx_text_view(&route->seat->hello) : (struct mcpx_slice){0},
-                       out);
+    bridge_checks_admit(&x->checks, &options, &call,
+                        route ? mcpx_text_view(&route->seat->hello) : (struct mcpx_slice){0},
+                        out);
 }
 
 bool expose_terms_admit(struct expose *x, const struct expose_request *request,
@@ -214,7 +214,7 @@ void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx
 
 void expose_end(struct expose *x, struct bridge_call *call)
 {
-    bridge_doors_abandon(&x->doors, &call->admitted);
+    bridge_checks_abandon(&x->checks, &call->admitted);
     expose_ask_over(x, call);
     bridge_calls_drop(&x->calls, call);
 }
@@ -227,7 +227,7 @@ void expose_finish(struct expose *x, struct bridge_call *call, struct mcpx_call_
     struct mcpx_call_answer answer = {how->is_error, how->text};
 
     if (call->admitted)
-        bridge_doors_end(&x->doors, &call->admitted, how, &answer);
+        bridge_checks_end(&x->checks, &call->admitted, how, &answer);
     if (answer.is_error != how->is_error)
         message = (struct mcpx_slice){0};
     expose_tell_answer(x, &request, answer, message);
