@@ -7,7 +7,7 @@
 #include "tools/mcpx-bridge/verbs.h"
 
 static const struct command commands[] = {
-    {"import", "COMMAND [ARG...]", 1, 0, true, "seat an MCP server at a topic", import_help,
+    {"import", "COMMAND [ARG...]", 1, 0, true, "connect an MCP server to a topic", import_help,
      import_option_rows, connect_topics_options, cmd_import, NULL},
     {"expose", NULL, 0, 0, false, "be one MCP server for a whole topic", expose_help,
      expose_option_rows, connect_service_options, cmd_expose, NULL},
