@@ -19,7 +19,7 @@
 
 #include <stdio.h>
 
-enum { DRAFTS_MAX = 256, SEATS = 3 };
+enum { DRAFTS_MAX = 256, PARTICIPANTS = 3 };
 
 struct draft {
     void *tag;
@@ -33,7 +33,7 @@ struct stage {
     struct draft drafts[DRAFTS_MAX];
     size_t count;
     size_t requests, answers;
-    bool here[SEATS];
+    bool here[PARTICIPANTS];
     bool joined;
 };
 
@@ -126,18 +126,18 @@ static bool is_behind(const void *user)
     return ((const struct stage *)user)->now.mono_ms % 13 == 12;
 }
 
-static const char *name_of(size_t seat)
+static const char *name_of(size_t index)
 {
     static const char names[] = "012";
 
-    return names + seat;
+    return names + index;
 }
 
 static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 {
     const struct stage *stage = user;
 
-    for (size_t i = 0; i < SEATS; i++) {
+    for (size_t i = 0; i < PARTICIPANTS; i++) {
         if (!stage->here[i] || index-- > 0)
             continue;
         *id = (struct mcpx_slice){name_of(i), 1};
@@ -197,14 +197,14 @@ static void about_oldest(struct stage *stage, enum mcpx_event_type type, char wh
 
 static void presence(struct stage *stage, char who, bool here)
 {
-    size_t seat = (size_t)(who - '0');
+    size_t index = (size_t)(who - '0');
     struct mcpx_event event = {.type = MCPX_EVENT_PRESENCE,
                                .presence = here ? MCPX_PRESENCE_JOIN : MCPX_PRESENCE_LEAVE};
 
-    if (who < '0' || seat >= SEATS)
+    if (who < '0' || index >= PARTICIPANTS)
         return;
-    stage->here[seat] = here;
-    event.participant = (struct mcpx_slice){name_of(seat), 1};
+    stage->here[index] = here;
+    event.participant = (struct mcpx_slice){name_of(index), 1};
     if (stage->joined)
         expose_event(stage->expose, &event, stage->now);
 }

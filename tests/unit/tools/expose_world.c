@@ -64,9 +64,9 @@ static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 {
     const struct world *world = user;
 
-    if (index >= world->seat_count)
+    if (index >= world->present_count)
         return false;
-    *id = mcpx_slice_of(world->seats[index]);
+    *id = mcpx_slice_of(world->present[index]);
     return true;
 }
 
@@ -250,7 +250,7 @@ static void presence(struct world *world, const char *id, enum mcpx_presence wha
 
 void world_come(struct world *world, const char *id)
 {
-    world->seats[world->seat_count++] = id;
+    world->present[world->present_count++] = id;
     presence(world, id, MCPX_PRESENCE_JOIN);
 }
 
@@ -258,9 +258,9 @@ void world_go(struct world *world, const char *id)
 {
     size_t at = 0;
 
-    while (strcmp(world->seats[at], id) != 0)
+    while (strcmp(world->present[at], id) != 0)
         at++;
-    world->seats[at] = world->seats[--world->seat_count];
+    world->present[at] = world->present[--world->present_count];
     presence(world, id, MCPX_PRESENCE_LEAVE);
 }
 
@@ -393,7 +393,7 @@ static void answer_list(struct world *world, const struct world_draft *draft,
 void world_serve(struct world *world, const struct world_server *servers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        world->seats[world->seat_count++] = servers[i].id;
+        world->present[world->present_count++] = servers[i].id;
     world_join(world);
     world_say(world,
               "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":"

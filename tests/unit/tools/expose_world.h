@@ -7,7 +7,7 @@
 
 #include "tools/mcpx-bridge/expose/expose.h"
 
-enum { WORLD_DRAFTS = 1024, WORLD_LINES = 1024, WORLD_SEATS = 8, WORLD_GRANTS = 8 };
+enum { WORLD_DRAFTS = 1024, WORLD_LINES = 1024, WORLD_PRESENT = 8, WORLD_GRANTS = 8 };
 
 /** A draft as it was sent. `id` is "e1", "e2", ... */
 struct world_draft {
@@ -28,8 +28,8 @@ struct world {
     size_t line_seen;
     char *notes;
     struct mcpx_text out; /* all that was done, a line each, as a transcript has it */
-    const char *seats[WORLD_SEATS]; /* other participants; all of them may answer anything */
-    size_t seat_count;
+    const char *present[WORLD_PRESENT]; /* other participants; all may answer anything */
+    size_t present_count;
     struct mcpx_capset *grants; /* ours */
     bool behind;                /* the client does not read */
     enum mcpx_err send_fails;

@@ -8,7 +8,7 @@
  *   left CODE RETRY REASON    we are not, and try again in RETRY ms
  *   serve                     join, and the client and all servers have greeted each other; what is
  *                             done on the way is not compared
- *   seat ID, nobody           who is in the topic before we hear of it
+ *   present ID, nobody        who is in the topic before we hear of it
  *   come ID, go ID            participants
  *   say LINE, overlong TEXT   the client writes; too much
  *   request WHO RPC, notify WHO RPC   a participant asks, notifies
@@ -199,10 +199,10 @@ static bool try_topic(struct story *story, const char *verb, const char *rest)
         world_tell(world, &(struct mcpx_event){.type = MCPX_EVENT_JOINED, .resumed = true});
     else if (strcmp(verb, "left") == 0)
         leave_topic(world, rest);
-    else if (strcmp(verb, "seat") == 0)
-        world->seats[world->seat_count++] = keep(story, mcpx_slice_of(rest));
+    else if (strcmp(verb, "present") == 0)
+        world->present[world->present_count++] = keep(story, mcpx_slice_of(rest));
     else if (strcmp(verb, "nobody") == 0)
-        world->seat_count = 0;
+        world->present_count = 0;
     else if (strcmp(verb, "come") == 0)
         world_come(world, keep(story, mcpx_slice_of(rest)));
     else if (strcmp(verb, "go") == 0)

@@ -86,7 +86,7 @@ Test(expose_lists, that_fail_are_not_empty)
             char expected[300];
 
             world_start(&world, &(struct world_setup){0});
-            world.seats[world.seat_count++] = "s";
+            world.present[world.present_count++] = "s";
             world_join(&world);
             world_say(&world, INITIALIZE);
             page = begin(&world, "s");
@@ -120,7 +120,7 @@ Test(expose_lists, that_are_not_there_yet_are_named_and_that_fail_later_stay)
     const struct world_draft *page;
 
     world_start(&world, &(struct world_setup){0});
-    world.seats[world.seat_count++] = "s";
+    world.present[world.present_count++] = "s";
     world_join(&world);
     world_say(&world, INITIALIZE);
     page = begin(&world, "s");
@@ -152,7 +152,7 @@ static void expect_shown(char *const row[])
     char line[500];
 
     world_start(&world, &(struct world_setup){0});
-    world.seats[world.seat_count++] = "s";
+    world.present[world.present_count++] = "s";
     world_join(&world);
     world_say(&world, INITIALIZE);
     snprintf(line, sizeof line,
@@ -186,8 +186,8 @@ Test(expose_lists, of_who_is_no_server_are_not_there)
     struct world world;
 
     world_start(&world, &(struct world_setup){0});
-    world.seats[world.seat_count++] = "agent";
-    world.seats[world.seat_count++] = "s";
+    world.present[world.present_count++] = "agent";
+    world.present[world.present_count++] = "s";
     world_join(&world);
     world_say(&world, INITIALIZE);
     answer(&world, &world.drafts[0], "!{\"code\":-32601,\"message\":\"no\"}");

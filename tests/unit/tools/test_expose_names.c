@@ -23,19 +23,19 @@ static void expect_names(bool plain, const struct row *rows)
     struct expose_names names = {.plain = plain};
 
     for (const struct row *row = rows; row->own; row++) {
-        struct expose_item thing = {mcpx_slice_of(row->participant), mcpx_slice_of(row->own)};
+        struct expose_item item = {mcpx_slice_of(row->participant), mcpx_slice_of(row->own)};
         struct expose_item back;
         struct mcpx_slice shown = {0}, again = {0};
 
-        cr_assert_eq(expose_names_put(&names, row->space, &thing, &shown), MCPX_OK);
+        cr_assert_eq(expose_names_put(&names, row->space, &item, &shown), MCPX_OK);
         cr_expect(mcpx_slice_equal(shown, mcpx_slice_of(row->shown)), "'%.*s' instead of '%s'",
                   (int)shown.len, shown.text, row->shown);
         cr_assert(expose_names_find(&names, row->space, shown, &back), "%s", row->shown);
-        cr_expect(mcpx_slice_equal(back.participant, thing.participant), "%s", row->shown);
-        cr_expect(mcpx_slice_equal(back.own, thing.own), "%s", row->shown);
-        cr_expect_eq(expose_names_put(&names, row->space, &thing, &again), MCPX_OK);
+        cr_expect(mcpx_slice_equal(back.participant, item.participant), "%s", row->shown);
+        cr_expect(mcpx_slice_equal(back.own, item.own), "%s", row->shown);
+        cr_expect_eq(expose_names_put(&names, row->space, &item, &again), MCPX_OK);
         cr_expect_eq(again.text, shown.text, "the second time the same: %s", row->shown);
-        cr_expect(mcpx_slice_equal(expose_names_shown(&names, row->space, &thing), shown));
+        cr_expect(mcpx_slice_equal(expose_names_shown(&names, row->space, &item), shown));
     }
     expose_names_fini(&names);
 }
@@ -92,10 +92,10 @@ Test(expose_names, are_never_longer_than_clients_take_and_never_shared)
 
     memset(own, 'x', sizeof own);
     for (size_t len = 1; len < sizeof own; len++) {
-        struct expose_item thing = {MCPX_SLICE("participant"), {own, len}}, back;
+        struct expose_item item = {MCPX_SLICE("participant"), {own, len}}, back;
         struct mcpx_slice shown;
 
-        cr_assert_eq(expose_names_put(&names, EXPOSE_TOOL_NAME, &thing, &shown), MCPX_OK);
+        cr_assert_eq(expose_names_put(&names, EXPOSE_TOOL_NAME, &item, &shown), MCPX_OK);
         cr_expect_leq(shown.len, EXPOSE_NAME_MAX, "%zu", len);
         cr_assert(expose_names_find(&names, EXPOSE_TOOL_NAME, shown, &back));
         cr_expect_eq(back.own.len, len, "found another's");
@@ -105,19 +105,19 @@ Test(expose_names, are_never_longer_than_clients_take_and_never_shared)
 
 Test(expose_names, do_not_depend_on_who_came_first)
 {
-    static const struct expose_item things[] = {
+    static const struct expose_item items[] = {
         {{"a__b", 4}, {"c", 1}}, {{"a", 1}, {"b__c", 4}}, {{"a b", 3}, {"c", 1}}};
     struct expose_names one = {0}, other = {0};
 
     for (size_t i = 0; i < 3; i++) {
         struct mcpx_slice shown;
 
-        expose_names_put(&one, EXPOSE_TOOL_NAME, &things[i], &shown);
-        expose_names_put(&other, EXPOSE_TOOL_NAME, &things[2 - i], &shown);
+        expose_names_put(&one, EXPOSE_TOOL_NAME, &items[i], &shown);
+        expose_names_put(&other, EXPOSE_TOOL_NAME, &items[2 - i], &shown);
     }
     for (size_t i = 0; i < 3; i++)
-        cr_expect(mcpx_slice_equal(expose_names_shown(&one, EXPOSE_TOOL_NAME, &things[i]),
-                                   expose_names_shown(&other, EXPOSE_TOOL_NAME, &things[i])),
+        cr_expect(mcpx_slice_equal(expose_names_shown(&one, EXPOSE_TOOL_NAME, &items[i]),
+                                   expose_names_shown(&other, EXPOSE_TOOL_NAME, &items[i])),
                   "%zu", i);
     expose_names_fini(&one);
     expose_names_fini(&other);
@@ -154,23 +154,23 @@ Test(expose_names, that_two_have_are_nobodys_whoever_came_first)
         struct expose_names names = {.plain = true};
         const char *const shown[] = {rows[i].ones, rows[i].others, rows[i].thirds};
         struct mcpx_slice given, one, other;
-        struct expose_item things[3], back;
+        struct expose_item items[3], back;
         bool is_task = rows[i].space == EXPOSE_TASK_ID;
 
         for (size_t k = 0; k < 3; k++) {
-            things[k] = (struct expose_item){{&"abc"[k], 1}, mcpx_slice_of(rows[i].own)};
+            items[k] = (struct expose_item){{&"abc"[k], 1}, mcpx_slice_of(rows[i].own)};
             cr_expect_eq(
-                expose_names_rivals(&names, rows[i].space, things[k].own, &one, &other),
+                expose_names_rivals(&names, rows[i].space, items[k].own, &one, &other),
                 k == 2 && !is_task);
-            expose_names_put(&names, rows[i].space, &things[k], &given);
+            expose_names_put(&names, rows[i].space, &items[k], &given);
         }
         for (size_t k = 0; k < 3; k++) {
-            given = expose_names_shown(&names, rows[i].space, &things[k]);
+            given = expose_names_shown(&names, rows[i].space, &items[k]);
             cr_expect(mcpx_slice_equal(given, mcpx_slice_of(shown[k])), "%s", shown[k]);
             cr_expect(expose_names_find(&names, rows[i].space, given, &back) &&
-                      mcpx_slice_equal(back.participant, things[k].participant));
+                      mcpx_slice_equal(back.participant, items[k].participant));
         }
-        cr_expect_eq(expose_names_find(&names, rows[i].space, things[0].own, &back), is_task);
+        cr_expect_eq(expose_names_find(&names, rows[i].space, items[0].own, &back), is_task);
         expose_names_fini(&names);
     }
 }
@@ -206,15 +206,15 @@ Test(expose_names, cannot_be_chosen_to_collide)
     size_t count = 0;
 
     for (unsigned i = 0; count < 1000; i++) {
-        struct expose_item thing = {.participant = MCPX_SLICE("p")};
+        struct expose_item item = {.participant = MCPX_SLICE("p")};
         struct mcpx_slice shown;
         char own[16];
 
         snprintf(own, sizeof own, "%u", i);
         if (known_hash("p", own) % 2048)
             continue;
-        thing.own = mcpx_slice_of(own);
-        cr_assert_eq(expose_names_put(&names, EXPOSE_TOOL_NAME, &thing, &shown), MCPX_OK);
+        item.own = mcpx_slice_of(own);
+        cr_assert_eq(expose_names_put(&names, EXPOSE_TOOL_NAME, &item, &shown), MCPX_OK);
         count++;
     }
     cr_expect_lt(longest_run(&names.owns), 100);
@@ -235,9 +235,9 @@ static void put(struct expose_names *names, const char *participant, size_t numb
 
 static bool has(const struct expose_names *names, const char *shown)
 {
-    struct expose_item thing;
+    struct expose_item item;
 
-    return expose_names_find(names, EXPOSE_TOOL_NAME, mcpx_slice_of(shown), &thing);
+    return expose_names_find(names, EXPOSE_TOOL_NAME, mcpx_slice_of(shown), &item);
 }
 
 Test(expose_names, of_one_participant_take_no_room_from_others)

@@ -14,48 +14,49 @@
 /* ---- the tools of a server ---- */
 
 /* Logs doubts about a server's tools, once: its list is read again after each change. */
-static void tell_doubts(struct expose *x, struct expose_items *shelf, struct mcpx_tools *tools)
+static void tell_doubts(struct expose *x, struct expose_items *items, struct mcpx_tools *tools)
 {
     mx_scoped_text doubts = {0};
     struct mcpx_slice rest;
 
     mcpx_tools_doubts_add(&doubts, tools);
     rest = mcpx_text_view(&doubts);
-    shelf->is_doubted = rest.len > 0;
+    items->is_doubted = rest.len > 0;
     while (rest.len)
-        expose_note_text(x, "%s: %s", expose_quoted(shelf->seat->id), mx_cut_at(&rest, '\n'));
+        expose_note_text(x, "%s: %s", expose_quoted(items->owner->id), mx_cut_at(&rest, '\n'));
 }
 
-static struct mcpx_tools *read_tools(struct expose *x, struct expose_items *shelf)
+static struct mcpx_tools *read_tools(struct expose *x, struct expose_items *items)
 {
-    struct mcpx_slice owner = mcpx_identity_of(shelf->seat ? shelf->seat->id : MCPX_SLICE(""));
+    struct mcpx_slice owner =
+        mcpx_identity_of(items->owner ? items->owner->id : MCPX_SLICE(""));
     struct mcpx_tools *tools = mcpx_tools_new(x->config.terms->shelf, owner);
     mx_scoped_text page =
-        mx_formatted("{\"tools\":%s}", shelf->items.len ? shelf->items.text : "[]");
+        mx_formatted("{\"tools\":%s}", items->text.len ? items->text.text : "[]");
 
     memory_checked(mcpx_tools_add(tools, mcpx_text_view(&page), NULL));
-    if (shelf->seat && !shelf->is_doubted)
-        tell_doubts(x, shelf, tools);
+    if (items->owner && !items->is_doubted)
+        tell_doubts(x, items, tools);
     return tools;
 }
 
 /* False until the first reading of the list is over: the server's tools are unknown. */
-static bool is_known(const struct expose_items *shelf)
+static bool is_known(const struct expose_items *items)
 {
-    return shelf->items.len ||
-           (shelf->seat->state == EXPOSE_PARTICIPANT_LISTED && !shelf->is_open);
+    return items->text.len ||
+           (items->owner->state == EXPOSE_PARTICIPANT_LISTED && !items->is_open);
 }
 
 /* The tools of a route's server; without route, none. NULL: out of reach, or list not known. */
 static struct mcpx_tools *find_tools(struct expose *x, const struct expose_route *route)
 {
-    struct expose_items *shelf = route ? &route->seat->shelves[EXPOSE_TOOLS] : &x->no_tools;
+    struct expose_items *items = route ? &route->owner->lists[EXPOSE_TOOLS] : &x->no_tools;
 
-    if (!x->joined || (route && !is_known(shelf)))
+    if (!x->joined || (route && !is_known(items)))
         return NULL;
-    if (!shelf->tools)
-        shelf->tools = read_tools(x, shelf);
-    return shelf->tools;
+    if (!items->tools)
+        items->tools = read_tools(x, items);
+    return items->tools;
 }
 
 bool expose_terms_know(struct expose *x, const struct expose_route *route)
@@ -63,7 +64,7 @@ bool expose_terms_know(struct expose *x, const struct expose_route *route)
     struct mcpx_tools *tools = find_tools(x, route);
 
     for (size_t i = 0; tools && i < mcpx_tools_count(tools); i++)
-        if (mcpx_slice_equal(mcpx_tools_name(tools, i), route->thing.own))
+        if (mcpx_slice_equal(mcpx_tools_name(tools, i), route->item.own))
             return true;
     return false;
 }
@@ -79,10 +80,10 @@ struct asker {
 static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *more)
 {
     struct asker *asker = context;
-    struct expose_item thing = {asker->route->thing.participant, tool};
+    struct expose_item item = {asker->route->item.participant, tool};
     struct expose_kind kind;
 
-    if (expose_find_stage(asker->x, MCPX_SLICE("tools/call"), &thing) != EXPOSE_REFUSED)
+    if (expose_find_stage(asker->x, MCPX_SLICE("tools/call"), &item) != EXPOSE_REFUSED)
         return true;
     if (expose_kind_make(&kind, "mcp/request", MCPX_SLICE("tools/call"), tool))
         mcpx_json_add_member(more, "kind", kind.kind.text);
@@ -106,7 +107,7 @@ static void admit(struct expose *x, const struct expose_request *request,
         .context = &asker};
 
     bridge_checks_admit(&x->checks, &options, &call,
-                        route ? mcpx_text_view(&route->seat->hello) : (struct mcpx_slice){0},
+                        route ? mcpx_text_view(&route->owner->hello) : (struct mcpx_slice){0},
                         out);
 }
 

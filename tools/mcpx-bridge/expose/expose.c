@@ -186,10 +186,10 @@ static enum expose_list changed_list(struct mcpx_slice method)
 static void pass_notification(struct expose *x, const struct mcpx_event *event)
 {
     struct mcpx_slice method = event->rpc->method, from = event->envelope->from;
-    const struct expose_participant *seat = expose_catalog_find(&x->catalog, from);
+    const struct expose_participant *participant = expose_catalog_find(&x->catalog, from);
     enum expose_list list = changed_list(method);
 
-    if (!seat)
+    if (!participant)
         return;
     if (list != EXPOSE_LIST_COUNT)
         expose_probe_changed(x, from, list);
@@ -199,7 +199,7 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
         pass_progress(x, event);
     else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/resources/updated")))
         expose_watch_updated(x, from, event->rpc);
-    else if (x->client.initialized && seat->state == EXPOSE_PARTICIPANT_LISTED &&
+    else if (x->client.initialized && participant->state == EXPOSE_PARTICIPANT_LISTED &&
              is_passed(x, event))
         pass_same(x, from, event->rpc);
 }

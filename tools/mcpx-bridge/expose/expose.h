@@ -23,7 +23,7 @@ struct expose_config {
     bool answers_only;
     /* Contract settings of tool calls, kept as long as the server; NULL: none. */
     const struct bridge_terms *terms;
-    /* Patterns of shown things: a participant with all its things, or single tools, prompts
+    /* Patterns of shown items: a participant with all its items, or single tools, prompts
      * and resources by the names that the client sees. * stands for any bytes. None: all. */
     const char *const *only;
     size_t only_count;

@@ -17,18 +17,18 @@ struct translation {
 static bool translate_id(const struct translation *t, enum expose_space space,
                          struct mcpx_slice raw, struct mcpx_text *out)
 {
-    struct expose_item thing = {.participant = t->participant};
+    struct expose_item item = {.participant = t->participant};
     struct mcpx_slice other = {0};
     mx_scoped_text id = {0};
 
     if (!mcpx_json_add_unescaped(&id, raw))
         return false;
-    thing.own = mcpx_text_view(&id);
+    item.own = mcpx_text_view(&id);
     if (!t->back)
-        other = expose_names_shown(&t->x->ids, space, &thing);
-    else if (expose_names_find(&t->x->ids, space, mcpx_text_view(&id), &thing) &&
-             mcpx_slice_equal(thing.participant, t->participant))
-        other = thing.own;
+        other = expose_names_shown(&t->x->ids, space, &item);
+    else if (expose_names_find(&t->x->ids, space, mcpx_text_view(&id), &item) &&
+             mcpx_slice_equal(item.participant, t->participant))
+        other = item.own;
     if (!other.text || mcpx_slice_equal(mcpx_text_view(&id), other))
         return false;
     mcpx_json_add_string(out, other);

@@ -5,14 +5,12 @@
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
-/* True when --only covers the thing and the client may use it, directly or by a proposal. */
-static bool is_shown(struct expose *x, enum expose_list list, const struct expose_item *thing)
+/* True when --only covers the item and the client may use it, directly or by a proposal. */
+static bool is_shown(struct expose *x, enum expose_list list, const struct expose_item *item)
 {
-    return expose_only_covers(
-               x, thing->participant,
-               expose_names_shown(&x->names, expose_lists[list].space, thing)) &&
-           expose_find_stage(x, mcpx_slice_of(expose_lists[list].use), thing) !=
-               EXPOSE_REFUSED;
+    return expose_only_covers(x, item->participant,
+                              expose_names_shown(&x->names, expose_lists[list].space, item)) &&
+           expose_find_stage(x, mcpx_slice_of(expose_lists[list].use), item) != EXPOSE_REFUSED;
 }
 
 /* Appends a tool as contract settings show it, under its shown name. */
@@ -26,32 +24,32 @@ static void write_tool(struct mcpx_slice item, const struct mcpx_terms *terms,
 }
 
 /* Appends the shown items of a list. `all`: hidden items as well, to give them names. */
-static void write_items(struct expose *x, const struct expose_items *shelf, bool all,
+static void write_items(struct expose *x, const struct expose_items *items, bool all,
                         struct mcpx_text *out)
 {
-    const struct expose_list_row *row = &expose_lists[shelf->list];
-    bool has_terms = shelf->list == EXPOSE_TOOLS && x->config.terms &&
+    const struct expose_list_row *row = &expose_lists[items->list];
+    bool has_terms = items->list == EXPOSE_TOOLS && x->config.terms &&
                      mcpx_terms_change_lists(x->config.terms->terms);
     mx_scoped_text own = {0};
 
     x->names.pass = ++x->names.clock;
-    MCPX_JSON_EACH(walk, mcpx_text_view(&shelf->items)) {
-        struct expose_item thing = {.participant = shelf->seat->id};
+    MCPX_JSON_EACH(walk, mcpx_text_view(&items->text)) {
+        struct expose_item item = {.participant = items->owner->id};
         struct mcpx_slice shown;
 
         mcpx_text_reset(&own);
         if (mcpx_json_count_like(walk.value, row->key) != 1 ||
             !mcpx_json_add_unescaped(&own, mcpx_json_get(walk.value, row->key)))
             continue;
-        thing.own = mcpx_text_view(&own);
-        if (!(all || is_shown(x, shelf->list, &thing)) ||
-            expose_names_put(&x->names, row->space, &thing, &shown) != MCPX_OK)
+        item.own = mcpx_text_view(&own);
+        if (!(all || is_shown(x, items->list, &item)) ||
+            expose_names_put(&x->names, row->space, &item, &shown) != MCPX_OK)
             continue;
         if (out->len && out->text[out->len - 1] != '[')
             mcpx_text_puts(out, ",");
         if (has_terms)
-            write_tool(walk.value, x->config.terms->terms, thing.own, shown, out);
-        else if (mcpx_slice_equal(shown, thing.own))
+            write_tool(walk.value, x->config.terms->terms, item.own, shown, out);
+        else if (mcpx_slice_equal(shown, item.own))
             mcpx_text_slice(out, walk.value);
         else
             bridge_add_with_string(out, walk.value, row->key, shown);
@@ -60,17 +58,17 @@ static void write_items(struct expose *x, const struct expose_items *shelf, bool
 }
 
 /* Appends the shown items and keeps their hash, without the comma in front. */
-static void write_shelf(struct expose *x, struct expose_items *shelf, struct mcpx_text *out)
+static void write_list(struct expose *x, struct expose_items *items, struct mcpx_text *out)
 {
     size_t start = out->len;
 
-    write_items(x, shelf, false, out);
-    shelf->face = 0;
-    shelf->is_stale = false;
+    write_items(x, items, false, out);
+    items->face = 0;
+    items->is_stale = false;
     if (start == out->len)
         return;
     start += out->text[start] == ',';
-    shelf->face =
+    items->face =
         mx_map_hash(x->config.key, (struct mcpx_slice){out->text + start, out->len - start});
 }
 
@@ -79,13 +77,13 @@ uint64_t expose_list_face(struct expose *x, enum expose_list list)
     mx_scoped_text scratch = {0};
     uint64_t face = 1;
 
-    EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        struct expose_items *shelf = &seat->shelves[list];
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
+        struct expose_items *items = &participant->lists[list];
 
         mcpx_text_reset(&scratch);
-        if (shelf->is_stale)
-            write_shelf(x, shelf, &scratch);
-        face = shelf->face ? 31 * face + shelf->face : face;
+        if (items->is_stale)
+            write_list(x, items, &scratch);
+        face = items->face ? 31 * face + items->face : face;
     }
     return face;
 }
@@ -93,18 +91,18 @@ uint64_t expose_list_face(struct expose *x, enum expose_list list)
 void expose_list_write(struct expose *x, enum expose_list list, struct mcpx_text *out)
 {
     mx_format(out, "{\"%s\":[", expose_lists[list].member);
-    EXPOSE_EACH_SEAT(seat, &x->catalog)
-        write_shelf(x, &seat->shelves[list], out);
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
+        write_list(x, &participant->lists[list], out);
     mcpx_text_puts(out, "]}");
     x->told[list] = expose_list_face(x, list);
 }
 
-size_t expose_list_name(struct expose *x, const struct expose_items *shelf)
+size_t expose_list_name(struct expose *x, const struct expose_items *items)
 {
     mx_scoped_text unused = {0};
     size_t left_out = x->names.left_out;
 
-    expose_names_renew(&x->names, expose_lists[shelf->list].space, shelf->seat->id);
-    write_items(x, shelf, true, &unused);
+    expose_names_renew(&x->names, expose_lists[items->list].space, items->owner->id);
+    write_items(x, items, true, &unused);
     return x->names.left_out - left_out;
 }

@@ -42,90 +42,92 @@ static bool is_candidate(struct expose *x, struct mcpx_slice participant)
  * The client waits EXPOSE_PATIENCE_MS for the participant's next answer; but for all its answers
  * within COLLECT_MS, EXPOSE_HOLD_MS at most.
  */
-static void be_patient(struct expose *x, struct expose_participant *seat)
+static void be_patient(struct expose *x, struct expose_participant *participant)
 {
     int64_t until = x->now.mono_ms + EXPOSE_PATIENCE_MS;
 
-    if (!seat->trial_ms || x->now.mono_ms - seat->trial_ms >= COLLECT_MS)
-        seat->trial_ms = x->now.mono_ms;
-    if (until > seat->trial_ms + EXPOSE_HOLD_MS)
-        until = seat->trial_ms + EXPOSE_HOLD_MS;
-    seat->patience_ms = until;
+    if (!participant->trial_ms || x->now.mono_ms - participant->trial_ms >= COLLECT_MS)
+        participant->trial_ms = x->now.mono_ms;
+    if (until > participant->trial_ms + EXPOSE_HOLD_MS)
+        until = participant->trial_ms + EXPOSE_HOLD_MS;
+    participant->patience_ms = until;
 }
 
-static void ask_page(struct expose *x, struct expose_items *shelf, struct mcpx_slice cursor)
+static void ask_page(struct expose *x, struct expose_items *items, struct mcpx_slice cursor)
 {
     struct mcpx_text params = {0};
     struct bridge_call *call;
 
     if (cursor.text)
         mx_format(&params, "{\"cursor\":%s}", cursor);
-    call = expose_send_own(x, EXPOSE_FOR_LIST, shelf->seat->id,
-                           expose_lists[shelf->list].method, params);
+    call = expose_send_own(x, EXPOSE_FOR_LIST, items->owner->id,
+                           expose_lists[items->list].method, params);
     if (!call) {
-        expose_catalog_drop(&x->catalog, shelf, false);
+        expose_catalog_drop(&x->catalog, items, false);
         return;
     }
-    call->list = shelf->list;
-    if (!shelf->is_open)
-        shelf->until_ms = x->now.mono_ms + COLLECT_MS;
-    shelf->is_open = true;
-    be_patient(x, shelf->seat);
+    call->list = items->list;
+    if (!items->is_open)
+        items->until_ms = x->now.mono_ms + COLLECT_MS;
+    items->is_open = true;
+    be_patient(x, items->owner);
 }
 
 /* A participant that refuses "initialize" is hardly a server; asks for its tools to find out. */
-static void try_tools(struct expose *x, struct expose_participant *seat)
+static void try_tools(struct expose *x, struct expose_participant *participant)
 {
-    struct expose_items *shelf = &seat->shelves[EXPOSE_TOOLS];
+    struct expose_items *items = &participant->lists[EXPOSE_TOOLS];
 
-    seat->is_tried = true;
-    if (!shelf->is_open)
-        ask_page(x, shelf, (struct mcpx_slice){0});
-    if (!shelf->is_open)
-        seat->state = EXPOSE_PARTICIPANT_MUTE;
+    participant->is_tried = true;
+    if (!items->is_open)
+        ask_page(x, items, (struct mcpx_slice){0});
+    if (!items->is_open)
+        participant->state = EXPOSE_PARTICIPANT_MUTE;
 }
 
 /* mono_ms from which a list may be read again, however often it is said to have changed. */
-static int64_t rested_ms(const struct expose *x, const struct expose_items *shelf)
+static int64_t rested_ms(const struct expose *x, const struct expose_items *items)
 {
-    struct mcpx_slice owner = mcpx_identity_of(shelf->seat->id);
+    struct mcpx_slice owner = mcpx_identity_of(items->owner->id);
     int64_t paid = x->now.mono_ms + mx_buckets_wait_ms(&x->reading, owner, 1, x->now.mono_ms);
 
-    return paid > shelf->rest_ms ? paid : shelf->rest_ms;
+    return paid > items->rest_ms ? paid : items->rest_ms;
 }
 
 /* True when a list must be read, for the first time or again, and is not being read. */
-static bool is_due(const struct expose_items *shelf)
+static bool is_due(const struct expose_items *items)
 {
-    return shelf->again && !shelf->is_open && shelf->seat->state == EXPOSE_PARTICIPANT_LISTED;
+    return items->again && !items->is_open && items->owner->state == EXPOSE_PARTICIPANT_LISTED;
 }
 
 /* Reads a list that is due and has rested. The first reading requires no rest. */
-static void ask_again(struct expose *x, struct expose_items *shelf)
+static void ask_again(struct expose *x, struct expose_items *items)
 {
-    if (!is_due(shelf) || rested_ms(x, shelf) > x->now.mono_ms)
+    if (!is_due(items) || rested_ms(x, items) > x->now.mono_ms)
         return;
-    shelf->again = false;
-    shelf->rest_ms = x->now.mono_ms + (shelf->rest_ms ? REST_MS : 0);
-    ask_page(x, shelf, (struct mcpx_slice){0});
+    items->again = false;
+    items->rest_ms = x->now.mono_ms + (items->rest_ms ? REST_MS : 0);
+    ask_page(x, items, (struct mcpx_slice){0});
 }
 
 /* Reads all lists from one on; only those of its capabilities, if it stated any. */
-static void ask_lists(struct expose *x, struct expose_participant *seat, size_t first)
+static void ask_lists(struct expose *x, struct expose_participant *participant, size_t first)
 {
-    bool stated = mcpx_json_get(mcpx_text_view(&seat->hello), "capabilities").text != NULL;
+    bool stated =
+        mcpx_json_get(mcpx_text_view(&participant->hello), "capabilities").text != NULL;
 
-    seat->state = EXPOSE_PARTICIPANT_LISTED;
-    seat->is_tried = false;
+    participant->state = EXPOSE_PARTICIPANT_LISTED;
+    participant->is_tried = false;
     for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
-        if (!stated || expose_participant_capability(seat, expose_lists[i].capability).text)
-            seat->shelves[i].again = true;
+        if (!stated ||
+            expose_participant_capability(participant, expose_lists[i].capability).text)
+            participant->lists[i].again = true;
     for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
-        ask_again(x, &seat->shelves[i]);
-    expose_watch_renew(x, seat->id);
+        ask_again(x, &participant->lists[i]);
+    expose_watch_renew(x, participant->id);
 }
 
-static void ask_hello(struct expose *x, struct expose_participant *seat)
+static void ask_hello(struct expose *x, struct expose_participant *participant)
 {
     const struct mcpx_text *can = &x->client.capabilities, *info = &x->client.info;
     mx_scoped_text self = expose_self(x);
@@ -133,159 +135,160 @@ static void ask_hello(struct expose *x, struct expose_participant *seat)
         "{\"protocolVersion\":\"" EXPOSE_LEGACY "\",\"capabilities\":%s,\"clientInfo\":%s}",
         can->len ? can->text : "{}", info->len ? info : &self);
 
-    seat->state = EXPOSE_PARTICIPANT_ASKED;
-    seat->asked_ms = x->now.mono_ms;
-    be_patient(x, seat);
-    if (!expose_send_own(x, EXPOSE_FOR_HELLO, seat->id, "initialize", params))
-        ask_lists(x, seat, EXPOSE_TOOLS);
+    participant->state = EXPOSE_PARTICIPANT_ASKED;
+    participant->asked_ms = x->now.mono_ms;
+    be_patient(x, participant);
+    if (!expose_send_own(x, EXPOSE_FOR_HELLO, participant->id, "initialize", params))
+        ask_lists(x, participant, EXPOSE_TOOLS);
 }
 
 /* ---- answers ---- */
 
-static void take_hello(struct expose *x, struct expose_participant *seat,
+static void take_hello(struct expose *x, struct expose_participant *participant,
                        const struct mcpx_rpc *rpc)
 {
-    mcpx_text_reset(&seat->hello);
+    mcpx_text_reset(&participant->hello);
     if (rpc->form != MCPX_RPC_RESULT) {
-        try_tools(x, seat);
+        try_tools(x, participant);
         return;
     }
-    mcpx_text_slice(&seat->hello, rpc->result);
-    expose_send_notice(x, seat->id, "notifications/initialized", (struct mcpx_text){0},
+    mcpx_text_slice(&participant->hello, rpc->result);
+    expose_send_notice(x, participant->id, "notifications/initialized", (struct mcpx_text){0},
                        (struct mcpx_slice){0});
-    ask_lists(x, seat, EXPOSE_TOOLS);
-    if (x->client.level.len && expose_participant_capability(seat, "logging").text)
-        expose_send_own(x, EXPOSE_FOR_NOBODY, seat->id, "logging/setLevel",
+    ask_lists(x, participant, EXPOSE_TOOLS);
+    if (x->client.level.len && expose_participant_capability(participant, "logging").text)
+        expose_send_own(x, EXPOSE_FOR_NOBODY, participant->id, "logging/setLevel",
                         mx_formatted("%s", &x->client.level));
 }
 
 /* Names the items. Logs once, not at each reading, that there are too many. */
-static void name_items(struct expose *x, struct expose_items *shelf)
+static void name_items(struct expose *x, struct expose_items *items)
 {
-    size_t left_out = expose_list_name(x, shelf);
+    size_t left_out = expose_list_name(x, items);
 
-    if (left_out && !shelf->is_cut)
+    if (left_out && !items->is_cut)
         expose_note_text(x, "participant %s lists more than %s %s: %s are left out",
-                         expose_quoted(shelf->seat->id), EXPOSE_NAMES_MAX,
-                         expose_lists[shelf->list].member, left_out);
-    shelf->is_cut = left_out > 0;
+                         expose_quoted(items->owner->id), EXPOSE_NAMES_MAX,
+                         expose_lists[items->list].member, left_out);
+    items->is_cut = left_out > 0;
 }
 
 /* Logs, once, that clients would refuse entries. */
-static void tell_unfit(struct expose *x, struct expose_items *shelf,
+static void tell_unfit(struct expose *x, struct expose_items *items,
                        const struct expose_unfit *unfit)
 {
-    if (unfit->count && !shelf->is_unfit)
+    if (unfit->count && !items->is_unfit)
         expose_note_text(x,
                          "participant %s: clients would refuse %s because of %s of its "
                          "entries; %s",
-                         expose_quoted(shelf->seat->id), expose_lists[shelf->list].method,
+                         expose_quoted(items->owner->id), expose_lists[items->list].method,
                          unfit->count, &unfit->first);
-    shelf->is_unfit |= unfit->count > 0;
+    items->is_unfit |= unfit->count > 0;
 }
 
 /* Drops the pages so far; the former list stays. Logged once. */
-static void give_list_up(struct expose *x, struct expose_items *shelf, const char *reason)
+static void give_list_up(struct expose *x, struct expose_items *items, const char *reason)
 {
-    expose_catalog_drop(&x->catalog, shelf, false);
-    if (!shelf->is_blamed)
+    expose_catalog_drop(&x->catalog, items, false);
+    if (!items->is_blamed)
         expose_note_text(x, "participant %s: %s was given up, %s",
-                         expose_quoted(shelf->seat->id), expose_lists[shelf->list].method,
+                         expose_quoted(items->owner->id), expose_lists[items->list].method,
                          reason);
-    shelf->is_blamed = true;
+    items->is_blamed = true;
 }
 
 /* Drops the longest list of the largest holder; false when the largest holder is `needy`. */
 static bool give_way(struct expose *x, const struct expose_items *needy)
 {
-    struct expose_items *shelf = expose_catalog_largest(&x->catalog);
-    bool is_open = shelf && shelf->is_open;
+    struct expose_items *items = expose_catalog_largest(&x->catalog);
+    bool is_open = items && items->is_open;
 
-    if (!shelf ||
-        mcpx_slice_equal(mcpx_identity_of(shelf->seat->id), mcpx_identity_of(needy->seat->id)))
+    if (!items || mcpx_slice_equal(mcpx_identity_of(items->owner->id),
+                                   mcpx_identity_of(needy->owner->id)))
         return false;
     expose_note_text(x,
                      "participant %s: %s is left out, all lists of all "
                      "participants are longer than 64 MiB and it has most",
-                     expose_quoted(shelf->seat->id), expose_lists[shelf->list].method);
-    expose_catalog_drop(&x->catalog, shelf, true);
-    shelf->is_open = is_open; /* the page under way is beyond the limit */
-    shelf->page_count = is_open ? PAGES_MAX : 0;
+                     expose_quoted(items->owner->id), expose_lists[items->list].method);
+    expose_catalog_drop(&x->catalog, items, true);
+    items->is_open = is_open; /* the page under way is beyond the limit */
+    items->page_count = is_open ? PAGES_MAX : 0;
     expose_touch(x);
     return true;
 }
 
 /* Makes room for a page. Returns the reason why it is not taken; NULL: it is. */
-static const char *find_room(struct expose *x, const struct expose_items *shelf, size_t bytes)
+static const char *find_room(struct expose *x, const struct expose_items *items, size_t bytes)
 {
     enum mx_sharing sharing;
 
-    if (shelf->page_count >= PAGES_MAX)
+    if (items->page_count >= PAGES_MAX)
         return "it has more than 1000 pages";
     do {
-        sharing = expose_catalog_ask(&x->catalog, shelf, bytes);
-    } while (sharing == MX_SHARING_OVER_TOTAL && give_way(x, shelf));
+        sharing = expose_catalog_ask(&x->catalog, items, bytes);
+    } while (sharing == MX_SHARING_OVER_TOTAL && give_way(x, items));
     if (sharing == MX_SHARING_OVER_TOTAL)
         return "all lists of all participants together are longer than 64 MiB";
     return sharing ? "all lists of the participant together are longer than 16 MiB" : NULL;
 }
 
-static void add_page(struct expose *x, struct expose_items *shelf, struct mcpx_slice result)
+static void add_page(struct expose *x, struct expose_items *items, struct mcpx_slice result)
 {
     struct mcpx_slice cursor = {0};
     struct expose_unfit unfit = {0};
-    const char *excess = find_room(x, shelf, result.len);
+    const char *excess = find_room(x, items, result.len);
 
-    if (!excess && !expose_catalog_add_page(&x->catalog, shelf, result, &unfit, &cursor))
+    if (!excess && !expose_catalog_add_page(&x->catalog, items, result, &unfit, &cursor))
         excess = "its answer has no such list";
-    tell_unfit(x, shelf, &unfit);
+    tell_unfit(x, items, &unfit);
     mcpx_text_fini(&unfit.first);
-    if (!excess && cursor.text && shelf->until_ms <= x->now.mono_ms)
+    if (!excess && cursor.text && items->until_ms <= x->now.mono_ms)
         excess = "its pages take longer than 10 s";
     if (excess)
-        give_list_up(x, shelf, excess);
+        give_list_up(x, items, excess);
     else if (cursor.text)
-        ask_page(x, shelf, cursor);
+        ask_page(x, items, cursor);
     else
-        name_items(x, shelf);
+        name_items(x, items);
 }
 
 /* `error`: absent without an answer. Logs only servers with such a list. */
-static void refuse_list(struct expose *x, struct expose_items *shelf, struct mcpx_slice error)
+static void refuse_list(struct expose *x, struct expose_items *items, struct mcpx_slice error)
 {
-    bool is_server = shelf->seat->hello.len > 0;
+    bool is_server = items->owner->hello.len > 0;
     mx_scoped_text why = {0};
 
     if (!is_server || mcpx_slice_equal(mcpx_json_get(error, "code"), MCPX_SLICE("-32601"))) {
-        expose_catalog_drop(&x->catalog, shelf, false);
-        shelf->is_known |= is_server;
+        expose_catalog_drop(&x->catalog, items, false);
+        items->is_known |= is_server;
         return;
     }
     mcpx_text_puts(&why, error.text ? "it answers with an error: " : "it has not answered");
     if (error.text && !mcpx_json_add_unescaped(&why, mcpx_json_get(error, "message")))
         mcpx_text_slice(&why, error);
-    give_list_up(x, shelf, why.text);
+    give_list_up(x, items, why.text);
 }
 
 /* `rpc` NULL: no answer came; the participant may still be a server. */
-static void take_page(struct expose *x, struct expose_items *shelf, const struct mcpx_rpc *rpc)
+static void take_page(struct expose *x, struct expose_items *items, const struct mcpx_rpc *rpc)
 {
-    struct expose_participant *seat = shelf->seat;
-    bool is_list = rpc && rpc->form == MCPX_RPC_RESULT, tried = seat->is_tried;
+    struct expose_participant *participant = items->owner;
+    bool is_list = rpc && rpc->form == MCPX_RPC_RESULT, tried = participant->is_tried;
 
     if (rpc || tried)
-        seat->state = is_list || !tried ? EXPOSE_PARTICIPANT_LISTED : EXPOSE_PARTICIPANT_MUTE;
+        participant->state =
+            is_list || !tried ? EXPOSE_PARTICIPANT_LISTED : EXPOSE_PARTICIPANT_MUTE;
     if (rpc)
-        mx_buckets_spend(&x->reading, mcpx_identity_of(seat->id),
+        mx_buckets_spend(&x->reading, mcpx_identity_of(participant->id),
                          rpc->result.len > PAGE_COST ? rpc->result.len : PAGE_COST,
                          x->now.mono_ms);
     if (is_list)
-        add_page(x, shelf, rpc->result);
+        add_page(x, items, rpc->result);
     else
-        refuse_list(x, shelf, rpc ? rpc->error : (struct mcpx_slice){0});
-    ask_again(x, shelf);
+        refuse_list(x, items, rpc ? rpc->error : (struct mcpx_slice){0});
+    ask_again(x, items);
     if (is_list && tried)
-        ask_lists(x, seat, EXPOSE_TOOLS + 1);
+        ask_lists(x, participant, EXPOSE_TOOLS + 1);
     if (rpc)
         expose_touch(x);
 }
@@ -293,19 +296,19 @@ static void take_page(struct expose *x, struct expose_items *shelf, const struct
 void expose_probe_end(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc,
                       bool was_refused)
 {
-    struct expose_participant *seat = expose_catalog_find(&x->catalog, call->who.id);
+    struct expose_participant *participant = expose_catalog_find(&x->catalog, call->who.id);
     bool is_hello = call->purpose == EXPOSE_FOR_HELLO;
     unsigned list = call->list;
 
     bridge_calls_drop(&x->calls, call);
-    if (seat && !is_hello)
-        take_page(x, &seat->shelves[list], rpc);
-    else if (seat && rpc)
-        take_hello(x, seat, rpc);
-    else if (seat && was_refused) /* lists need no "initialize" before */
-        ask_lists(x, seat, EXPOSE_TOOLS);
-    else if (seat)
-        seat->state = EXPOSE_PARTICIPANT_MUTE;
+    if (participant && !is_hello)
+        take_page(x, &participant->lists[list], rpc);
+    else if (participant && rpc)
+        take_hello(x, participant, rpc);
+    else if (participant && was_refused) /* lists need no "initialize" before */
+        ask_lists(x, participant, EXPOSE_TOOLS);
+    else if (participant)
+        participant->state = EXPOSE_PARTICIPANT_MUTE;
 }
 
 void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
@@ -319,27 +322,27 @@ void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause 
 
 /* ---- presence ---- */
 
-/* Notes in every seat if the roster has it, in one pass over seats and roster. */
+/* Notes of every participant if the roster has it, in one pass over the roster. */
 static void look_around(struct expose *x)
 {
     struct mcpx_slice id;
 
-    EXPOSE_EACH_SEAT(seat, &x->catalog)
-        seat->is_here = false;
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
+        participant->is_here = false;
     for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++) {
-        struct expose_participant *seat = expose_catalog_find(&x->catalog, id);
+        struct expose_participant *participant = expose_catalog_find(&x->catalog, id);
 
-        if (seat)
-            seat->is_here = true;
+        if (participant)
+            participant->is_here = true;
     }
 }
 
-static void remove_seat(struct expose *x, struct expose_participant *seat)
+static void remove_participant(struct expose *x, struct expose_participant *participant)
 {
-    expose_names_left(&x->names, seat->id);
-    expose_names_left(&x->ids, seat->id);
-    expose_ask_end(x, seat->id, NULL);
-    expose_catalog_remove(&x->catalog, seat);
+    expose_names_left(&x->names, participant->id);
+    expose_names_left(&x->ids, participant->id);
+    expose_ask_end(x, participant->id, NULL);
+    expose_catalog_remove(&x->catalog, participant);
     expose_touch(x);
 }
 
@@ -361,41 +364,41 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
     }
 }
 
-void expose_probe_left(struct expose *x, struct mcpx_slice participant)
+void expose_probe_left(struct expose *x, struct mcpx_slice id)
 {
-    struct expose_participant *seat = expose_catalog_find(&x->catalog, participant);
+    struct expose_participant *participant = expose_catalog_find(&x->catalog, id);
 
-    end_calls(x, participant);
-    if (seat)
-        remove_seat(x, seat);
+    end_calls(x, id);
+    if (participant)
+        remove_participant(x, participant);
 }
 
-static void probe_one(struct expose *x, struct mcpx_slice participant, bool again)
+static void probe_one(struct expose *x, struct mcpx_slice id, bool again)
 {
-    struct expose_participant *seat = expose_catalog_find(&x->catalog, participant);
+    struct expose_participant *participant = expose_catalog_find(&x->catalog, id);
 
-    if (!is_candidate(x, participant)) {
-        if (seat)
-            remove_seat(x, seat);
+    if (!is_candidate(x, id)) {
+        if (participant)
+            remove_participant(x, participant);
         return;
     }
-    if (!seat)
-        seat = expose_catalog_add(&x->catalog, participant);
-    else if (!again && !seat->away_ms)
+    if (!participant)
+        participant = expose_catalog_add(&x->catalog, id);
+    else if (!again && !participant->away_ms)
         return;
-    seat->away_ms = 0;
-    seat->trial_ms = 0;
-    ask_hello(x, seat);
+    participant->away_ms = 0;
+    participant->trial_ms = 0;
+    ask_hello(x, participant);
 }
 
 void expose_probe_missing(struct expose *x)
 {
     look_around(x);
     for (size_t i = x->catalog.count; i-- > 0;) {
-        struct expose_participant *seat = x->catalog.seats[i];
+        struct expose_participant *participant = x->catalog.participants[i];
 
-        if (!seat->is_here && seat->away_ms <= x->now.mono_ms)
-            expose_probe_left(x, seat->id);
+        if (!participant->is_here && participant->away_ms <= x->now.mono_ms)
+            expose_probe_left(x, participant->id);
     }
 }
 
@@ -416,52 +419,53 @@ void expose_probe_all(struct expose *x, bool again)
     expose_probe_missing(x);
     for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++)
         probe_one(x, id, again);
-    EXPOSE_EACH_SEAT(seat, &x->catalog)
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
         for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
-            seat->shelves[i].is_stale = true;
+            participant->lists[i].is_stale = true;
     expose_touch(x);
 }
 
 void expose_probe_rejoined(struct expose *x, bool again)
 {
     look_around(x);
-    EXPOSE_EACH_SEAT(seat, &x->catalog)
-        if (!seat->is_here)
-            seat->away_ms = x->now.mono_ms + GRACE_MS;
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
+        if (!participant->is_here)
+            participant->away_ms = x->now.mono_ms + GRACE_MS;
     expose_probe_all(x, again);
 }
 
-void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
-                          enum expose_list list)
+void expose_probe_changed(struct expose *x, struct mcpx_slice id, enum expose_list list)
 {
-    struct expose_participant *seat = expose_catalog_find(&x->catalog, participant);
+    struct expose_participant *participant = expose_catalog_find(&x->catalog, id);
 
-    if (!seat || seat->state == EXPOSE_PARTICIPANT_ASKED)
+    if (!participant || participant->state == EXPOSE_PARTICIPANT_ASKED)
         return;
-    if (seat->state == EXPOSE_PARTICIPANT_MUTE && x->now.mono_ms - seat->asked_ms >= REST_MS)
-        ask_hello(x, seat);
-    if (seat->state != EXPOSE_PARTICIPANT_LISTED)
+    if (participant->state == EXPOSE_PARTICIPANT_MUTE &&
+        x->now.mono_ms - participant->asked_ms >= REST_MS)
+        ask_hello(x, participant);
+    if (participant->state != EXPOSE_PARTICIPANT_LISTED)
         return;
-    seat->shelves[list].again = true;
-    seat->shelves[EXPOSE_TEMPLATES].again |= list == EXPOSE_RESOURCES;
-    ask_again(x, &seat->shelves[list]);
-    ask_again(x, &seat->shelves[EXPOSE_TEMPLATES]);
+    participant->lists[list].again = true;
+    participant->lists[EXPOSE_TEMPLATES].again |= list == EXPOSE_RESOURCES;
+    ask_again(x, &participant->lists[list]);
+    ask_again(x, &participant->lists[EXPOSE_TEMPLATES]);
 }
 
 void expose_probe_tick(struct expose *x)
 {
-    EXPOSE_EACH_SEAT(seat, &x->catalog)
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
         for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
-            ask_again(x, &seat->shelves[i]);
+            ask_again(x, &participant->lists[i]);
 }
 
-int64_t expose_probe_deadline(const struct expose *x, const struct expose_participant *seat)
+int64_t expose_probe_deadline(const struct expose *x,
+                              const struct expose_participant *participant)
 {
     int64_t due = INT64_MAX;
 
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
-        const struct expose_items *shelf = &seat->shelves[i];
-        int64_t rested = is_due(shelf) ? rested_ms(x, shelf) : due;
+        const struct expose_items *items = &participant->lists[i];
+        int64_t rested = is_due(items) ? rested_ms(x, items) : due;
 
         due = rested < due ? rested : due;
     }

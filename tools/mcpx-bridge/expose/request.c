@@ -26,8 +26,8 @@ static void fail_unsent(struct expose *x, struct bridge_call *call, bool was_ask
 /* Sends a call as request or else as proposal, as the grants allow; or refuses it. */
 static void start(struct expose *x, struct bridge_call *call)
 {
-    struct expose_item thing = {call->who.id, call->context};
-    enum expose_stage stage = expose_find_stage(x, call->method, &thing);
+    struct expose_item item = {call->who.id, call->context};
+    enum expose_stage stage = expose_find_stage(x, call->method, &item);
 
     if (stage == EXPOSE_REFUSED) {
         expose_refuse(x, call, (struct mcpx_slice){0});
@@ -39,28 +39,28 @@ static void start(struct expose *x, struct bridge_call *call)
     }
 }
 
-/* Appends a name that distinguishes this participant's thing from the rival's. */
+/* Appends a name that distinguishes this participant's item from the rival's. */
 static void add_distinct(struct expose *x, const struct expose_route *route,
                          struct mcpx_slice participant, struct mcpx_text *out)
 {
-    struct expose_item thing = {participant, route->thing.own};
-    struct mcpx_slice shown = expose_names_shown(&x->names, route->space, &thing);
+    struct expose_item item = {participant, route->item.own};
+    struct mcpx_slice shown = expose_names_shown(&x->names, route->space, &item);
 
     if (shown.text)
         mcpx_text_slice(out, shown);
     else
-        expose_uri_wrap(out, participant, thing.own, false);
+        expose_uri_wrap(out, participant, item.own, false);
 }
 
 static struct mcpx_text why_ambiguous(struct expose *x, const struct expose_route *route)
 {
     mx_scoped_text first = {0}, second = {0};
 
-    add_distinct(x, route, route->thing.participant, &first);
+    add_distinct(x, route, route->item.participant, &first);
     add_distinct(x, route, route->rival, &second);
-    return mx_formatted(
-        "%s could be of %s or of %s: ask for %s or %s", expose_quoted(route->thing.own),
-        expose_quoted(route->thing.participant), expose_quoted(route->rival), &first, &second);
+    return mx_formatted("%s could be of %s or of %s: ask for %s or %s",
+                        expose_quoted(route->item.own), expose_quoted(route->item.participant),
+                        expose_quoted(route->rival), &first, &second);
 }
 
 /* Answers a request without a destination: an error. */
@@ -83,7 +83,7 @@ static void refuse(struct expose *x, const struct mcpx_rpc *rpc, enum expose_rou
                            rpc->method, reach);
     } else {
         code = BRIDGE_UNAVAILABLE;
-        why = mx_formatted("participant %s%s", expose_quoted(route->thing.participant),
+        why = mx_formatted("participant %s%s", expose_quoted(route->item.participant),
                            x->joined ? " is not in the topic" : reach);
     }
     expose_tell_error_made(x, rpc->id, code, why);
@@ -102,8 +102,8 @@ static void forward(struct expose *x, const struct expose_request *request,
                                .modern = request->modern,
                                .id = rpc->id,
                                .method = rpc->method,
-                               .who.id = route->thing.participant,
-                               .context = route->thing.own,
+                               .who.id = route->item.participant,
+                               .context = route->item.own,
                                .admitted = admitted};
     struct bridge_call *call;
 

@@ -38,11 +38,11 @@ static void fit_template(const struct expose *x, const struct expose_item *templ
         return;
     fit = expose_uri_literal(template->own) + 1;
     if (fit > *best) {
-        out->thing = (struct expose_item){template->participant, uri};
+        out->item = (struct expose_item){template->participant, uri};
         out->rival = (struct mcpx_slice){0};
         *best = fit;
     } else if (fit == *best &&
-               !mcpx_slice_equal(out->thing.participant, template->participant)) {
+               !mcpx_slice_equal(out->item.participant, template->participant)) {
         out->rival = template->participant;
     }
 }
@@ -52,14 +52,14 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri,
 {
     size_t best = 0;
 
-    EXPOSE_EACH_SEAT(seat, &x->catalog) {
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
         mx_scoped_text template = {0};
 
-        MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items)) {
+        MCPX_JSON_EACH(walk, mcpx_text_view(&participant->lists[EXPOSE_TEMPLATES].text)) {
             mcpx_text_reset(&template);
             mcpx_json_add_unescaped(&template, mcpx_json_get(walk.value, "uriTemplate"));
-            fit_template(x, &(struct expose_item){seat->id, mcpx_text_view(&template)}, uri,
-                         out, &best);
+            fit_template(x, &(struct expose_item){participant->id, mcpx_text_view(&template)},
+                         uri, out, &best);
         }
     }
     return best > 0;
@@ -76,13 +76,13 @@ static size_t common_len(struct mcpx_slice a, struct mcpx_slice b)
 }
 
 /* Length of the longest beginning that a URI shares with one listed by the participant. */
-static size_t likeness(const struct expose_participant *seat, struct mcpx_slice uri)
+static size_t likeness(const struct expose_participant *participant, struct mcpx_slice uri)
 {
     static const enum expose_list lists[] = {EXPOSE_RESOURCES, EXPOSE_TEMPLATES};
     size_t best = 0;
 
     for (size_t i = 0; i < 2; i++) {
-        MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[lists[i]].items)) {
+        MCPX_JSON_EACH(walk, mcpx_text_view(&participant->lists[lists[i]].text)) {
             struct mcpx_slice raw = mcpx_json_get(walk.value, expose_lists[lists[i]].key);
             struct mcpx_slice text = {raw.text + 1, raw.len < 2 ? 0 : raw.len - 2};
             size_t common = raw.len < 2 ? 0 : common_len(text, uri);
@@ -102,14 +102,14 @@ static bool by_likeness(const struct expose *x, struct mcpx_slice uri, struct ex
     size_t best = 0;
     bool alone = false;
 
-    EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        size_t like = likeness(seat, uri);
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
+        size_t like = likeness(participant, uri);
 
         if (like < scheme || like < best)
             continue;
         alone = like > best;
         best = like;
-        *out = (struct expose_item){seat->id, uri};
+        *out = (struct expose_item){participant->id, uri};
     }
     return alone;
 }
@@ -117,10 +117,10 @@ static bool by_likeness(const struct expose *x, struct mcpx_slice uri, struct ex
 static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
                         struct expose_route *out)
 {
-    EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        if (!expose_uri_unwrap(&out->own, seat->id, uri))
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
+        if (!expose_uri_unwrap(&out->own, participant->id, uri))
             continue;
-        out->thing = (struct expose_item){seat->id, mcpx_text_view(&out->own)};
+        out->item = (struct expose_item){participant->id, mcpx_text_view(&out->own)};
         return true;
     }
     return false;
@@ -133,25 +133,25 @@ static bool by_being_alone(const struct expose *x,
 {
     size_t count = 0;
 
-    EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        if (!is_so(seat))
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
+        if (!is_so(participant))
             continue;
-        *out = (struct expose_item){seat->id, own};
+        *out = (struct expose_item){participant->id, own};
         count++;
     }
     return count == 1;
 }
 
-static bool has_resources(const struct expose_participant *seat)
+static bool has_resources(const struct expose_participant *participant)
 {
-    return seat->shelves[EXPOSE_RESOURCES].items.len ||
-           seat->shelves[EXPOSE_TEMPLATES].items.len ||
-           expose_participant_capability(seat, "resources").text;
+    return participant->lists[EXPOSE_RESOURCES].text.len ||
+           participant->lists[EXPOSE_TEMPLATES].text.len ||
+           expose_participant_capability(participant, "resources").text;
 }
 
-static bool is_server(const struct expose_participant *seat)
+static bool is_server(const struct expose_participant *participant)
 {
-    return seat->state == EXPOSE_PARTICIPANT_LISTED && seat->hello.len;
+    return participant->state == EXPOSE_PARTICIPANT_LISTED && participant->hello.len;
 }
 
 /* Finds the owner of a shown name, or two rivals with the same own name. */
@@ -159,10 +159,10 @@ static bool find_name(const struct expose *x, enum expose_space space, struct mc
                       struct expose_route *out)
 {
     out->space = space;
-    if (expose_names_find(&x->names, space, name, &out->thing))
+    if (expose_names_find(&x->names, space, name, &out->item))
         return true;
-    out->thing.own = name;
-    return expose_names_rivals(&x->names, space, name, &out->thing.participant, &out->rival);
+    out->item.own = name;
+    return expose_names_rivals(&x->names, space, name, &out->item.participant, &out->rival);
 }
 
 static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct expose_route *out)
@@ -173,14 +173,14 @@ static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct expos
         return true;
     if (expose_uri_is_wrapped(uri))
         return by_wrapping(x, uri, out);
-    return by_template(x, uri, out) || by_being_alone(x, has_resources, uri, &out->thing) ||
-           by_likeness(x, uri, &out->thing);
+    return by_template(x, uri, out) || by_being_alone(x, has_resources, uri, &out->item) ||
+           by_likeness(x, uri, &out->item);
 }
 
 /* ---- owners of names ---- */
 
-static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
-                       struct mcpx_slice name, struct expose_route *out)
+static bool find_item(const struct expose *x, const struct mcpx_rpc *rpc,
+                      struct mcpx_slice name, struct expose_route *out)
 {
     struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
 
@@ -191,7 +191,7 @@ static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
     if (ref.text && find_name(x, EXPOSE_URI_TEMPLATE, name, out))
         return true;
     if (mcpx_json_get(rpc->params, "taskId").text)
-        return expose_names_find(&x->ids, EXPOSE_TASK_ID, name, &out->thing);
+        return expose_names_find(&x->ids, EXPOSE_TASK_ID, name, &out->item);
     return find_uri(x, name, out);
 }
 
@@ -233,10 +233,10 @@ static bool find(const struct expose *x, const struct mcpx_rpc *rpc, struct expo
 {
     struct mcpx_slice name = mcpx_text_view(&out->name);
 
-    return (find_thing(x, rpc, name, out) ||
-            (by_being_alone(x, is_server, name, &out->thing) && x->names.plain)) &&
+    return (find_item(x, rpc, name, out) ||
+            (by_being_alone(x, is_server, name, &out->item) && x->names.plain)) &&
            (mcpx_json_get(rpc->params, "taskId").text ||
-            expose_only_covers(x, out->thing.participant, name));
+            expose_only_covers(x, out->item.participant, name));
 }
 
 enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,
@@ -249,11 +249,11 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
         return EXPOSE_MALFORMED;
     if (!find(x, rpc, out))
         return EXPOSE_UNKNOWN;
-    write_params(rpc, &holder, out->thing.own, &out->params);
+    write_params(rpc, &holder, out->item.own, &out->params);
     if (out->rival.text)
         return EXPOSE_AMBIGUOUS;
-    out->seat = expose_catalog_find(&x->catalog, out->thing.participant);
-    return out->seat ? EXPOSE_ROUTED : EXPOSE_ABSENT;
+    out->owner = expose_catalog_find(&x->catalog, out->item.participant);
+    return out->owner ? EXPOSE_ROUTED : EXPOSE_ABSENT;
 }
 
 void expose_route_fini(struct expose_route *route)

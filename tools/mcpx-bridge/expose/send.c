@@ -93,15 +93,15 @@ bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_sli
 }
 
 static bool may_send(struct expose *x, const char *type, struct mcpx_slice method,
-                     const struct expose_item *thing)
+                     const struct expose_item *item)
 {
     struct expose_kind kind;
     struct mcpx_question question = {.kind = &kind.kind,
-                                     .to = &thing->participant,
+                                     .to = &item->participant,
                                      .to_count = 1,
                                      .wall_ms = x->now.wall_ms};
 
-    return expose_kind_make(&kind, type, method, thing->own) &&
+    return expose_kind_make(&kind, type, method, item->own) &&
            x->view.may(x->view.user, &question);
 }
 
@@ -113,13 +113,13 @@ static bool may_withdraw(struct expose *x, struct mcpx_slice participant)
 }
 
 enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
-                                    const struct expose_item *thing)
+                                    const struct expose_item *item)
 {
-    if (may_send(x, "mcp/request", method, thing))
+    if (may_send(x, "mcp/request", method, item))
         return EXPOSE_REQUESTED;
-    if (!may_send(x, "mcp/proposal", method, thing))
+    if (!may_send(x, "mcp/proposal", method, item))
         return EXPOSE_REFUSED;
-    if (!x->is_warned && !may_withdraw(x, thing->participant))
+    if (!x->is_warned && !may_withdraw(x, item->participant))
         expose_note(x, "calls are proposed, and there is no grant for mcp/withdraw: a "
                        "call that its client gives up can be approved until its "
                        "proposal expires");
@@ -198,13 +198,13 @@ struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpos
                                              .method = mcpx_slice_of(method),
                                              .params = mcpx_text_view(&params)};
     const char *member = mcpx_rpc_context_member(from.method);
-    struct expose_item thing = {.participant = participant};
+    struct expose_item item = {.participant = participant};
     mx_scoped_text context = {0};
 
     if (member)
         mcpx_json_add_unescaped(&context, mcpx_json_get(from.params, member));
-    from.context = thing.own = mcpx_text_view(&context);
-    if (may_send(x, "mcp/request", from.method, &thing)) {
+    from.context = item.own = mcpx_text_view(&context);
+    if (may_send(x, "mcp/request", from.method, &item)) {
         call = bridge_calls_add(&x->calls, &from);
         bridge_calls_defer(&x->calls, call, x->now.mono_ms + DUE_MS);
         expose_send_call(x, call);

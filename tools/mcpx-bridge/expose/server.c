@@ -25,19 +25,20 @@ static bool is_list_missing(struct expose *x, enum expose_list list, struct mcpx
     bool is_known = false;
 
     *who = (struct mcpx_slice){0};
-    EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        struct expose_items *shelf = &seat->shelves[list];
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
+        struct expose_items *items = &participant->lists[list];
 
-        is_known |= shelf->is_known;
-        if (shelf->is_known || !seat->hello.len || !(shelf->is_blamed || shelf->is_open))
+        is_known |= items->is_known;
+        if (items->is_known || !participant->hello.len ||
+            !(items->is_blamed || items->is_open))
             continue;
-        *who = seat->id;
-        if (!shelf->is_blamed)
+        *who = participant->id;
+        if (!items->is_blamed)
             expose_note_text(x,
                              "participant %s has not answered %s yet: the client gets the "
                              "list without it",
-                             expose_quoted(seat->id), expose_lists[list].method);
-        shelf->is_blamed = true;
+                             expose_quoted(participant->id), expose_lists[list].method);
+        items->is_blamed = true;
     }
     return who->text && !is_known;
 }
@@ -71,9 +72,9 @@ static bool set_level(struct expose *x, const struct expose_request *request)
 
     mcpx_text_reset(level);
     mcpx_text_slice(level, request->rpc->params);
-    EXPOSE_EACH_SEAT(seat, &x->catalog)
-        if (expose_participant_capability(seat, "logging").text)
-            expose_send_own(x, EXPOSE_FOR_NOBODY, seat->id, "logging/setLevel",
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
+        if (expose_participant_capability(participant, "logging").text)
+            expose_send_own(x, EXPOSE_FOR_NOBODY, participant->id, "logging/setLevel",
                             mx_formatted("%s", level));
     return answer_empty(x, request);
 }
@@ -92,8 +93,8 @@ static const char *const versions[] = {EXPOSE_LEGACY, "2025-06-18", "2025-03-26"
 /* True when a server of the topic has the capability, or that member of it. */
 static bool some_can(const struct expose *x, const char *capability, const char *member)
 {
-    EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        struct mcpx_slice value = expose_participant_capability(seat, capability);
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
+        struct mcpx_slice value = expose_participant_capability(participant, capability);
 
         if (member)
             value = mcpx_json_get(value, member);
@@ -121,13 +122,14 @@ static struct mcpx_text instructions_of(const struct expose *x)
 {
     struct mcpx_text all = {0};
 
-    EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        struct mcpx_slice own = mcpx_json_get(mcpx_text_view(&seat->hello), "instructions");
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
+        struct mcpx_slice own =
+            mcpx_json_get(mcpx_text_view(&participant->hello), "instructions");
 
         if (mcpx_json_type(own) != MCPX_JSON_STRING)
             continue;
         if (x->catalog.count > 1)
-            mx_format(&all, "%s# %s\n\n", all.len ? "\n\n" : "", seat->id);
+            mx_format(&all, "%s# %s\n\n", all.len ? "\n\n" : "", participant->id);
         mcpx_json_add_unescaped(&all, own);
     }
     return all;

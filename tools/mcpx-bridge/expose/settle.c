@@ -6,12 +6,12 @@
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
-static bool is_open(const struct expose_participant *seat, int list)
+static bool is_open(const struct expose_participant *participant, int list)
 {
-    if (seat->state == EXPOSE_PARTICIPANT_ASKED)
+    if (participant->state == EXPOSE_PARTICIPANT_ASKED)
         return true;
     for (int i = 0; i < EXPOSE_LIST_COUNT; i++)
-        if ((list < 0 || i == list) && seat->shelves[i].is_open)
+        if ((list < 0 || i == list) && participant->lists[i].is_open)
             return true;
     return false;
 }
@@ -20,8 +20,8 @@ bool expose_is_settled(const struct expose *x, int list)
 {
     if (!x->joined)
         return false;
-    EXPOSE_EACH_SEAT(seat, &x->catalog)
-        if (is_open(seat, list) && seat->patience_ms > x->now.mono_ms)
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
+        if (is_open(participant, list) && participant->patience_ms > x->now.mono_ms)
             return false;
     return true;
 }
@@ -73,10 +73,11 @@ void expose_settle_tick(struct expose *x)
 {
     bool overdue = false;
 
-    EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        overdue |= seat->away_ms && seat->away_ms <= x->now.mono_ms;
-        if (seat->state == EXPOSE_PARTICIPANT_ASKED && seat->patience_ms <= x->now.mono_ms)
-            seat->state = EXPOSE_PARTICIPANT_MUTE;
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
+        overdue |= participant->away_ms && participant->away_ms <= x->now.mono_ms;
+        if (participant->state == EXPOSE_PARTICIPANT_ASKED &&
+            participant->patience_ms <= x->now.mono_ms)
+            participant->state = EXPOSE_PARTICIPANT_MUTE;
     }
     if (overdue && x->joined)
         expose_probe_missing(x);
@@ -97,14 +98,15 @@ int64_t expose_settle_deadline(const struct expose *x)
 {
     int64_t due = compare_at(x);
 
-    EXPOSE_EACH_SEAT(seat, &x->catalog) {
-        int64_t anew = x->joined ? expose_probe_deadline(x, seat) : due;
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
+        int64_t anew = x->joined ? expose_probe_deadline(x, participant) : due;
 
         due = anew < due ? anew : due;
-        if (x->joined && seat->away_ms && seat->away_ms < due)
-            due = seat->away_ms;
-        if (is_open(seat, -1) && seat->patience_ms > x->now.mono_ms && seat->patience_ms < due)
-            due = seat->patience_ms;
+        if (x->joined && participant->away_ms && participant->away_ms < due)
+            due = participant->away_ms;
+        if (is_open(participant, -1) && participant->patience_ms > x->now.mono_ms &&
+            participant->patience_ms < due)
+            due = participant->patience_ms;
     }
     return due;
 }

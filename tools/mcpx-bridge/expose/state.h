@@ -233,17 +233,17 @@ int64_t expose_calls_deadline(const struct expose *x);
 /**
  * The destination of a request. Slices are lent until a name is given or a participant leaves.
  *
- * thing    the owner, and its own name of the thing
- * seat     the owner's, when ROUTED
+ * item     the owner's id, and its own name of the item
+ * owner    filled when ROUTED
  * rival    another possible owner, when AMBIGUOUS
  * space    the name space of a name with a rival
- * name     the client's name of the thing
+ * name     the client's name of the item
  * own      memory for a URI that was unwrapped from `name`
  * params   those of the request, with the owner's own name
  */
 struct expose_route {
-    struct expose_item thing;
-    struct expose_participant *seat;
+    struct expose_item item;
+    struct expose_participant *owner;
     struct mcpx_slice rival;
     enum expose_space space;
     struct mcpx_text name, own, params;
@@ -358,25 +358,25 @@ bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
 /** The lists may have changed: they are compared soon. */
 void expose_touch(struct expose *x);
 
-/** Compares the seats with the roster and asks new participants; with `again`, all. */
+/** Compares the catalogue with the roster and asks new participants; with `again`, all. */
 void expose_probe_all(struct expose *x, bool again);
 
 /** Handles a participant that came or changed: asks a new one. */
 void expose_probe_came(struct expose *x, struct mcpx_slice participant);
 
-/** Handles our return. Missing participants may return as well: their seats stay for a while. */
+/** Handles our return. Missing participants may return as well: they stay for a while. */
 void expose_probe_rejoined(struct expose *x, bool again);
 
-/** Ends seat, calls and requests of a participant that left. The id may be that in its seat. */
-void expose_probe_left(struct expose *x, struct mcpx_slice participant);
+/** Removes a participant that left, and ends its calls and requests. The id may be its own. */
+void expose_probe_left(struct expose *x, struct mcpx_slice id);
 
 /** Handles a participant's notification of a changed list. */
-void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
-                          enum expose_list list);
+void expose_probe_changed(struct expose *x, struct mcpx_slice id, enum expose_list list);
 
 /** Reads changed lists after their rest; and when that is due for a participant. */
 void expose_probe_tick(struct expose *x);
-int64_t expose_probe_deadline(const struct expose *x, const struct expose_participant *seat);
+int64_t expose_probe_deadline(const struct expose *x,
+                              const struct expose_participant *participant);
 
 /** Ends a call for the catalogue. `rpc`: its answer; NULL: none came, or the router refused it. */
 void expose_probe_end(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc,
@@ -404,7 +404,7 @@ uint64_t expose_list_face(struct expose *x, enum expose_list list);
  * Gives names to the items of a list, shown or not: a client may call an item of an earlier list,
  * and a later grant changes no names. Returns the number of items beyond the limit, without name.
  */
-size_t expose_list_name(struct expose *x, const struct expose_items *shelf);
+size_t expose_list_name(struct expose *x, const struct expose_items *items);
 
 /* ---- messages to the topic, and --only. ---- */
 
@@ -418,9 +418,9 @@ struct expose_kind {
 bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
                       struct mcpx_slice context);
 
-/** How we may send a call about this thing: REQUESTED, else PROPOSED, else REFUSED. */
+/** How we may send a call about this item: REQUESTED, else PROPOSED, else REFUSED. */
 enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
-                                    const struct expose_item *thing);
+                                    const struct expose_item *item);
 
 /** Sends a call as request, or as proposal when its stage is PROPOSED. */
 void expose_send_call(struct expose *x, const struct bridge_call *call);

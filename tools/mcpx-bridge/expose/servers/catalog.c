@@ -31,77 +31,77 @@ const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT] = {
 void expose_catalog_fini(struct expose_catalog *catalog)
 {
     while (catalog->count)
-        expose_catalog_remove(catalog, catalog->seats[catalog->count - 1]);
-    free(catalog->seats);
+        expose_catalog_remove(catalog, catalog->participants[catalog->count - 1]);
+    free(catalog->participants);
     mx_holders_fini(&catalog->lists);
     *catalog = (struct expose_catalog){0};
 }
 
-/* Index of the participant's seat, or of the place for it. */
-static size_t place(const struct expose_catalog *catalog, struct mcpx_slice participant)
+/* Index of the participant, or of the place for it. */
+static size_t place(const struct expose_catalog *catalog, struct mcpx_slice id)
 {
     size_t low = 0, high = catalog->count, row;
 
-    MX_SEARCH(low, high, row, mcpx_slice_compare(catalog->seats[row]->id, participant) < 0);
+    MX_SEARCH(low, high, row, mcpx_slice_compare(catalog->participants[row]->id, id) < 0);
     return low;
 }
 
 struct expose_participant *expose_catalog_find(const struct expose_catalog *catalog,
-                                               struct mcpx_slice participant)
+                                               struct mcpx_slice id)
 {
-    size_t at = place(catalog, participant);
+    size_t at = place(catalog, id);
 
-    if (at == catalog->count || !mcpx_slice_equal(catalog->seats[at]->id, participant))
+    if (at == catalog->count || !mcpx_slice_equal(catalog->participants[at]->id, id))
         return NULL;
-    return catalog->seats[at];
+    return catalog->participants[at];
 }
 
 struct expose_participant *expose_catalog_add(struct expose_catalog *catalog,
-                                              struct mcpx_slice participant)
+                                              struct mcpx_slice id)
 {
-    size_t at = place(catalog, participant);
+    size_t at = place(catalog, id);
     char *behind;
-    struct expose_participant *seat = bridge_room(sizeof *seat, participant.len, &behind);
+    struct expose_participant *participant = bridge_room(sizeof *participant, id.len, &behind);
 
-    seat->id = mx_keep(&behind, participant);
+    participant->id = mx_keep(&behind, id);
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
-        seat->shelves[i].seat = seat;
-        seat->shelves[i].list = (enum expose_list)i;
+        participant->lists[i].owner = participant;
+        participant->lists[i].list = (enum expose_list)i;
     }
-    mx_make_room(&catalog->seats, catalog->count, &catalog->size,
+    mx_make_room(&catalog->participants, catalog->count, &catalog->size,
                  sizeof(struct expose_participant *));
-    memmove(catalog->seats + at + 1, catalog->seats + at,
-            (catalog->count - at) * sizeof *catalog->seats);
-    catalog->seats[at] = seat;
+    memmove(catalog->participants + at + 1, catalog->participants + at,
+            (catalog->count - at) * sizeof *catalog->participants);
+    catalog->participants[at] = participant;
     catalog->count++;
-    return seat;
+    return participant;
 }
 
 /* ---- bytes ---- */
 
-static struct mcpx_slice owner_of(const struct expose_items *shelf)
+static struct mcpx_slice owner_of(const struct expose_items *items)
 {
-    return mcpx_identity_of(shelf->seat->id);
+    return mcpx_identity_of(items->owner->id);
 }
 
-static void account(struct expose_catalog *catalog, struct expose_items *shelf)
+static void account(struct expose_catalog *catalog, struct expose_items *items)
 {
-    size_t items = shelf->items.len, pages = shelf->pages.len;
-    size_t now = items > pages ? items : pages, before = shelf->held;
+    size_t whole = items->text.len, pages = items->pages.len;
+    size_t now = whole > pages ? whole : pages, before = items->held;
 
     if (now > before)
-        mx_holders_add(&catalog->lists, owner_of(shelf), now - before);
+        mx_holders_add(&catalog->lists, owner_of(items), now - before);
     else if (now < before)
-        mx_holders_remove(&catalog->lists, owner_of(shelf), before - now);
-    shelf->held = now;
+        mx_holders_remove(&catalog->lists, owner_of(items), before - now);
+    items->held = now;
 }
 
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
-                                   const struct expose_items *shelf, size_t bytes)
+                                   const struct expose_items *items, size_t bytes)
 {
-    size_t wanted = shelf->pages.len + bytes, held = shelf->held;
+    size_t wanted = items->pages.len + bytes, held = items->held;
 
-    return mx_holders_ask(&catalog->lists, owner_of(shelf), wanted > held ? wanted - held : 0);
+    return mx_holders_ask(&catalog->lists, owner_of(items), wanted > held ? wanted - held : 0);
 }
 
 struct expose_items *expose_catalog_largest(const struct expose_catalog *catalog)
@@ -109,48 +109,48 @@ struct expose_items *expose_catalog_largest(const struct expose_catalog *catalog
     struct mcpx_slice owner = mx_holders_largest(&catalog->lists);
     struct expose_items *largest = NULL;
 
-    EXPOSE_EACH_SEAT(seat, catalog)
+    EXPOSE_EACH_PARTICIPANT(participant, catalog)
         for (size_t i = 0; owner.len && i < EXPOSE_LIST_COUNT; i++) {
-            struct expose_items *shelf = &seat->shelves[i];
+            struct expose_items *items = &participant->lists[i];
 
-            if (mcpx_slice_equal(owner_of(shelf), owner) &&
-                (!largest || shelf->held > largest->held))
-                largest = shelf;
+            if (mcpx_slice_equal(owner_of(items), owner) &&
+                (!largest || items->held > largest->held))
+                largest = items;
         }
     return largest;
 }
 
-void expose_catalog_drop(struct expose_catalog *catalog, struct expose_items *shelf,
+void expose_catalog_drop(struct expose_catalog *catalog, struct expose_items *items,
                          bool whole)
 {
-    mcpx_text_fini(&shelf->pages);
+    mcpx_text_fini(&items->pages);
     if (whole) {
-        shelf->is_known = false;
-        mcpx_text_fini(&shelf->items);
-        mcpx_tools_free(shelf->tools);
-        shelf->tools = NULL;
-        shelf->is_stale = true;
+        items->is_known = false;
+        mcpx_text_fini(&items->text);
+        mcpx_tools_free(items->tools);
+        items->tools = NULL;
+        items->is_stale = true;
     }
-    shelf->page_count = 0;
-    shelf->is_open = false;
-    account(catalog, shelf);
+    items->page_count = 0;
+    items->is_open = false;
+    account(catalog, items);
 }
 
 /* Replaces the list by the collected pages. */
-static void turn_whole(struct expose_catalog *catalog, struct expose_items *shelf)
+static void turn_whole(struct expose_catalog *catalog, struct expose_items *items)
 {
-    struct mcpx_text pages = shelf->pages;
+    struct mcpx_text pages = items->pages;
 
-    shelf->is_blamed = false;
-    if (shelf->is_known &&
-        mcpx_slice_equal(mcpx_text_view(&pages), mcpx_text_view(&shelf->items))) {
-        expose_catalog_drop(catalog, shelf, false);
+    items->is_blamed = false;
+    if (items->is_known &&
+        mcpx_slice_equal(mcpx_text_view(&pages), mcpx_text_view(&items->text))) {
+        expose_catalog_drop(catalog, items, false);
         return;
     }
-    shelf->pages = (struct mcpx_text){0};
-    expose_catalog_drop(catalog, shelf, true);
-    shelf->items = pages;
-    shelf->is_known = true;
+    items->pages = (struct mcpx_text){0};
+    expose_catalog_drop(catalog, items, true);
+    items->text = pages;
+    items->is_known = true;
 }
 
 /* ---- entries that clients accept ---- */
@@ -270,60 +270,61 @@ static void add_fit(enum expose_list list, struct mcpx_slice item, struct mcpx_t
 /* ---- pages ---- */
 
 /* Finds a cycle by Brent's method: one cursor is kept, and replaced at each power of two. */
-static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_items *shelf,
+static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_items *items,
                            struct mcpx_slice cursor)
 {
     uint64_t hash = mx_map_hash(catalog->lists.key, cursor);
     bool is_last = mcpx_json_type(cursor) != MCPX_JSON_STRING || cursor.len == 2 ||
-                   (shelf->page_count > 0 && hash == shelf->cursor);
+                   (items->page_count > 0 && hash == items->cursor);
 
-    if ((shelf->page_count & (shelf->page_count + 1)) == 0)
-        shelf->cursor = hash;
+    if ((items->page_count & (items->page_count + 1)) == 0)
+        items->cursor = hash;
     return is_last;
 }
 
-bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_items *shelf,
+bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_items *items,
                              struct mcpx_slice result, struct expose_unfit *unfit,
                              struct mcpx_slice *cursor)
 {
     struct mcpx_slice next = mcpx_json_get(result, "nextCursor");
-    struct mcpx_slice items = mcpx_json_get(result, expose_lists[shelf->list].member);
+    struct mcpx_slice entries = mcpx_json_get(result, expose_lists[items->list].member);
     bool is_last;
 
-    if (mcpx_json_type(items) != MCPX_JSON_ARRAY)
+    if (mcpx_json_type(entries) != MCPX_JSON_ARRAY)
         return false;
-    is_last = is_last_cursor(catalog, shelf, next);
-    MCPX_JSON_EACH(walk, items)
-        add_fit(shelf->list, walk.value, &shelf->pages, unfit);
-    if (is_last && shelf->pages.len)
-        mcpx_text_puts(&shelf->pages, "]");
-    account(catalog, shelf);
-    shelf->page_count++;
+    is_last = is_last_cursor(catalog, items, next);
+    MCPX_JSON_EACH(walk, entries)
+        add_fit(items->list, walk.value, &items->pages, unfit);
+    if (is_last && items->pages.len)
+        mcpx_text_puts(&items->pages, "]");
+    account(catalog, items);
+    items->page_count++;
     *cursor = is_last ? (struct mcpx_slice){0} : next;
     if (is_last)
-        turn_whole(catalog, shelf);
-    account(catalog, shelf);
+        turn_whole(catalog, items);
+    account(catalog, items);
     return true;
 }
 
-void expose_catalog_remove(struct expose_catalog *catalog, struct expose_participant *seat)
+void expose_catalog_remove(struct expose_catalog *catalog,
+                           struct expose_participant *participant)
 {
-    size_t at = place(catalog, seat->id);
+    size_t at = place(catalog, participant->id);
 
-    memmove(catalog->seats + at, catalog->seats + at + 1,
-            (catalog->count - at - 1) * sizeof *catalog->seats);
+    memmove(catalog->participants + at, catalog->participants + at + 1,
+            (catalog->count - at - 1) * sizeof *catalog->participants);
     catalog->count--;
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
-        expose_catalog_drop(catalog, &seat->shelves[i], true);
-    mcpx_text_fini(&seat->hello);
-    free(seat);
+        expose_catalog_drop(catalog, &participant->lists[i], true);
+    mcpx_text_fini(&participant->hello);
+    free(participant);
 }
 
-struct mcpx_slice expose_participant_capability(const struct expose_participant *seat,
+struct mcpx_slice expose_participant_capability(const struct expose_participant *participant,
                                                 const char *name)
 {
     struct mcpx_slice capabilities =
-        mcpx_json_get(mcpx_text_view(&seat->hello), "capabilities");
+        mcpx_json_get(mcpx_text_view(&participant->hello), "capabilities");
 
     return mcpx_json_get(capabilities, name);
 }

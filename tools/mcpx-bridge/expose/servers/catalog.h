@@ -54,9 +54,9 @@ enum { EXPOSE_LISTS_CAP = 16 << 20, EXPOSE_LISTS_TOTAL = 64 << 20 };
 
 /** One list of one participant: the pages collected so far, and the last complete list. */
 struct expose_items {
-    struct expose_participant *seat; /* of its owner */
+    struct expose_participant *owner;
     enum expose_list list;
-    struct mcpx_text items; /* a JSON array; empty when there is none */
+    struct mcpx_text text;  /* a JSON array; empty when there is none */
     struct mcpx_text pages; /* the same, not complete yet */
     size_t held;            /* private: its bytes in the catalogue's `lists` */
     uint64_t face;          /* private: hash of it as it is shown */
@@ -75,7 +75,7 @@ struct expose_items {
     struct mcpx_tools *tools; /* the items for contract settings; NULL: not needed yet */
 };
 
-/** One participant. Seats are ordered by id. */
+/** One participant. */
 struct expose_participant {
     struct mcpx_slice id; /* behind the struct */
     enum expose_participant_state state;
@@ -86,33 +86,34 @@ struct expose_participant {
     int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is in the topic */
     bool is_here;           /* the roster had it at the last comparison */
     bool is_tried;          /* it refused "initialize": only its tools are asked for */
-    struct expose_items shelves[EXPOSE_LIST_COUNT];
+    struct expose_items lists[EXPOSE_LIST_COUNT];
 };
 
 /** All participants. Zero-initialised, with key and bounds of `lists`, it is empty. */
 struct expose_catalog {
     struct mx_holders lists; /* bytes of lists, per participant */
-    struct expose_participant **seats;
+    struct expose_participant **participants;
     size_t count;
     size_t size;
 };
 
 void expose_catalog_fini(struct expose_catalog *catalog);
 
-/** The seat of a participant; NULL when it has none. */
+/** The participant with that id; NULL: there is none. */
 struct expose_participant *expose_catalog_find(const struct expose_catalog *catalog,
-                                               struct mcpx_slice participant);
+                                               struct mcpx_slice id);
 
-/** A loop over the seats, in the order of their ids. It must not add or remove a seat. */
-#define EXPOSE_EACH_SEAT(seat, catalog)                                                       \
-    for (struct expose_participant **seat##_at = (catalog)->seats, *(seat);                   \
-         seat##_at < (catalog)->seats + (catalog)->count && ((seat) = *seat##_at);            \
-         seat##_at++)
+/** A loop over the participants, in the order of their ids. It must not add or remove one. */
+#define EXPOSE_EACH_PARTICIPANT(one, catalog)                                                 \
+    for (struct expose_participant **one##_at = (catalog)->participants, *(one);              \
+         one##_at < (catalog)->participants + (catalog)->count && ((one) = *one##_at);        \
+         one##_at++)
 
-/** Adds a seat in state ASKED, with nothing known; or removes one. */
+/** Adds a participant in state ASKED, with nothing known; or removes one. */
 struct expose_participant *expose_catalog_add(struct expose_catalog *catalog,
-                                              struct mcpx_slice participant);
-void expose_catalog_remove(struct expose_catalog *catalog, struct expose_participant *seat);
+                                              struct mcpx_slice id);
+void expose_catalog_remove(struct expose_catalog *catalog,
+                           struct expose_participant *participant);
 
 /** The entries and optional members left out of a page, because clients would refuse them. */
 struct expose_unfit {
@@ -130,23 +131,23 @@ struct expose_unfit {
  *
  * Returns false, with the list unchanged, when the page has no array of the list's member.
  */
-bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_items *shelf,
+bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_items *items,
                              struct mcpx_slice result, struct expose_unfit *unfit,
                              struct mcpx_slice *cursor);
 
 /** Checks the bounds for one more page of so many bytes. */
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
-                                   const struct expose_items *shelf, size_t bytes);
+                                   const struct expose_items *items, size_t bytes);
 
 /** The longest list of the participant that holds most; NULL when none is held. */
 struct expose_items *expose_catalog_largest(const struct expose_catalog *catalog);
 
 /** Drops the pages collected so far; with `whole`, the last complete list as well. */
-void expose_catalog_drop(struct expose_catalog *catalog, struct expose_items *shelf,
+void expose_catalog_drop(struct expose_catalog *catalog, struct expose_items *items,
                          bool whole);
 
 /** A capability the server stated in its answer to "initialize"; absent when it did not. */
-struct mcpx_slice expose_participant_capability(const struct expose_participant *seat,
+struct mcpx_slice expose_participant_capability(const struct expose_participant *participant,
                                                 const char *name);
 
 #endif

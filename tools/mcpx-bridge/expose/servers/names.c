@@ -79,13 +79,13 @@ static struct expose_name *find_face(const struct expose_names *names, enum expo
 }
 
 static struct expose_name *find_pair(const struct expose_names *names, enum expose_space space,
-                                     const struct expose_item *thing)
+                                     const struct expose_item *item)
 {
     struct expose_name *row;
     size_t at = 0;
 
-    while ((row = next_called(names, &names->owns, space, thing->own, &at)) &&
-           !is_owner(row->owner, thing->participant))
+    while ((row = next_called(names, &names->owns, space, item->own, &at)) &&
+           !is_owner(row->owner, item->participant))
         ;
     return row;
 }
@@ -259,57 +259,57 @@ static bool is_id(enum expose_space space)
     return space == EXPOSE_TASK_ID || space == EXPOSE_ELICITATION_ID;
 }
 
-/* True when no other thing has the own name, as own or shown name; for ids: as shown name. */
+/* True when no other item has the own name, as own or shown name; for ids: as shown name. */
 static bool is_sole(const struct expose_names *names, enum expose_space space,
-                    const struct expose_item *thing)
+                    const struct expose_item *item)
 {
     struct expose_name *row;
     size_t at = 0;
 
     while (!is_id(space) &&
-           (row = next_called(names, &names->owns, space, thing->own, &at)) != NULL)
-        if (!is_owner(row->owner, thing->participant))
+           (row = next_called(names, &names->owns, space, item->own, &at)) != NULL)
+        if (!is_owner(row->owner, item->participant))
             return false;
-    return !find_face(names, space, thing->own);
+    return !find_face(names, space, item->own);
 }
 
-/* Appends the form of the name that only this thing has. */
+/* Appends the form of the name that only this item has. */
 static void write_distinct(const struct expose_names *names, enum expose_space space,
-                           const struct expose_item *thing, struct mcpx_text *out)
+                           const struct expose_item *item, struct mcpx_text *out)
 {
     if (is_uri(space))
-        expose_uri_wrap(out, thing->participant, thing->own, space == EXPOSE_URI_TEMPLATE);
+        expose_uri_wrap(out, item->participant, item->own, space == EXPOSE_URI_TEMPLATE);
     else
-        expose_shown_write(out, thing, false);
+        expose_shown_write(out, item, false);
     if (is_uri(space) || !names->plain || !find_face(names, space, mcpx_text_view(out)))
         return;
     mcpx_text_reset(out);
-    expose_shown_write(out, thing, true);
+    expose_shown_write(out, item, true);
 }
 
 static void write_shown(const struct expose_names *names, enum expose_space space,
-                        const struct expose_item *thing, struct mcpx_text *out)
+                        const struct expose_item *item, struct mcpx_text *out)
 {
-    bool as_it_is = is_uri(space) ? !expose_uri_is_wrapped(thing->own)
-                                  : names->plain && expose_shown_may_be_plain(thing->own);
+    bool as_it_is = is_uri(space) ? !expose_uri_is_wrapped(item->own)
+                                  : names->plain && expose_shown_may_be_plain(item->own);
 
-    if (as_it_is && is_sole(names, space, thing))
-        mcpx_text_slice(out, thing->own);
+    if (as_it_is && is_sole(names, space, item))
+        mcpx_text_slice(out, item->own);
     else
-        write_distinct(names, space, thing, out);
+        write_distinct(names, space, item, out);
 }
 
-/* Gives another shown name to a rival's thing that is shown by the same own name so far. */
-static void rename_rival(struct expose_names *names, const struct expose_item *thing,
+/* Gives another shown name to a rival's item that is shown by the same own name so far. */
+static void rename_rival(struct expose_names *names, const struct expose_item *item,
                          enum expose_space space)
 {
-    struct expose_name *row = is_id(space) ? NULL : find_face(names, space, thing->own);
+    struct expose_name *row = is_id(space) ? NULL : find_face(names, space, item->own);
     struct mcpx_text shown = {0};
 
-    if (!row || is_owner(row->owner, thing->participant) ||
-        !mcpx_slice_equal(row->own, thing->own))
+    if (!row || is_owner(row->owner, item->participant) ||
+        !mcpx_slice_equal(row->own, item->own))
         return;
-    write_distinct(names, space, &(struct expose_item){row->owner->participant, thing->own},
+    write_distinct(names, space, &(struct expose_item){row->owner->participant, item->own},
                    &shown);
     mx_map_remove(&names->faces, row->face, (uintptr_t)row);
     mcpx_text_fini(&row->shown);
@@ -317,7 +317,7 @@ static void rename_rival(struct expose_names *names, const struct expose_item *t
     row->face = mx_map_hash(names->key, mcpx_text_view(&shown));
     mx_map_put(&names->faces, row->face, (uintptr_t)row);
     if (!is_uri(space) && names->renamed)
-        names->renamed(names->user, thing->own, mcpx_text_view(&shown));
+        names->renamed(names->user, item->own, mcpx_text_view(&shown));
 }
 
 /* ---- the functions of the table ---- */
@@ -342,18 +342,18 @@ static bool make_room(struct expose_names *names, struct expose_owner *owner,
 
 /* Adds a row. The tables have room for it. */
 static struct expose_name *add_row(struct expose_names *names, struct expose_owner *owner,
-                                   enum expose_space space, const struct expose_item *thing)
+                                   enum expose_space space, const struct expose_item *item)
 {
     char *behind;
-    struct expose_name *row = bridge_room(sizeof *row, thing->own.len, &behind);
+    struct expose_name *row = bridge_room(sizeof *row, item->own.len, &behind);
 
-    row->own = mx_keep(&behind, thing->own);
-    write_shown(names, space, thing, &row->shown);
-    rename_rival(names, thing, space);
+    row->own = mx_keep(&behind, item->own);
+    write_shown(names, space, item, &row->shown);
+    rename_rival(names, item, space);
     row->owner = owner;
     row->space = space;
     row->face = mx_map_hash(names->key, mcpx_text_view(&row->shown));
-    mx_map_put(&names->owns, mx_map_hash(names->key, thing->own), (uintptr_t)row);
+    mx_map_put(&names->owns, mx_map_hash(names->key, item->own), (uintptr_t)row);
     mx_map_put(&names->faces, row->face, (uintptr_t)row);
     append(&owner->lists[space], row);
     owner->lists[space].count++;
@@ -361,15 +361,14 @@ static struct expose_name *add_row(struct expose_names *names, struct expose_own
 }
 
 enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space space,
-                               const struct expose_item *thing, struct mcpx_slice *shown)
+                               const struct expose_item *item, struct mcpx_slice *shown)
 {
-    struct expose_name *row = find_pair(names, space, thing);
-    struct expose_owner *owner =
-        row ? row->owner : find_owner(names, thing->participant, true);
+    struct expose_name *row = find_pair(names, space, item);
+    struct expose_owner *owner = row ? row->owner : find_owner(names, item->participant, true);
 
     if (owner->left) {
         is_back(names, owner);
-        row = find_pair(names, space, thing);
+        row = find_pair(names, space, item);
     }
     if (row && names->pass && row->pass == names->pass)
         return MCPX_EDUPLICATE;
@@ -379,7 +378,7 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
     } else {
         if (!make_room(names, owner, space))
             return MCPX_ELIMIT;
-        row = add_row(names, owner, space, thing);
+        row = add_row(names, owner, space, item);
     }
     row->pass = names->pass;
     *shown = mcpx_text_view(&row->shown);
@@ -387,14 +386,14 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
 }
 
 bool expose_names_find(const struct expose_names *names, enum expose_space space,
-                       struct mcpx_slice shown, struct expose_item *thing)
+                       struct mcpx_slice shown, struct expose_item *item)
 {
     const struct expose_name *row = find_face(names, space, shown);
 
     if (!row)
         return false;
-    thing->participant = row->owner->participant;
-    thing->own = row->own;
+    item->participant = row->owner->participant;
+    item->own = row->own;
     return true;
 }
 
@@ -422,9 +421,9 @@ bool expose_names_rivals(const struct expose_names *names, enum expose_space spa
 }
 
 struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expose_space space,
-                                     const struct expose_item *thing)
+                                     const struct expose_item *item)
 {
-    const struct expose_name *row = find_pair(names, space, thing);
+    const struct expose_name *row = find_pair(names, space, item);
 
     return row ? mcpx_text_view(&row->shown) : (struct mcpx_slice){0};
 }

@@ -34,7 +34,7 @@ bool expose_shown_may_be_plain(struct mcpx_slice name);
  * the same name without a mark, and a name without a mark never equals one with a mark. A mark is
  * 100 bits of the pair's SHA-256: to find another pair with it takes 2^100 tries.
  */
-void expose_shown_write(struct mcpx_text *out, const struct expose_item *thing, bool marked);
+void expose_shown_write(struct mcpx_text *out, const struct expose_item *item, bool marked);
 
 /**
  * A wrapped URI is `mcpx://PARTICIPANT/` and the URI, with all but unreserved characters
@@ -97,7 +97,7 @@ struct expose_names {
 void expose_names_fini(struct expose_names *names);
 
 /**
- * Gives a thing its name. Later calls give the same name, until another participant has a thing
+ * Gives an item its name. Later calls give the same name, until another participant has an item
  * with the same own name: then neither keeps it, and expose_names_rivals finds both.
  *
  * expose_shown_write makes the names of tools and prompts. With `plain` they keep their own names,
@@ -106,7 +106,7 @@ void expose_names_fini(struct expose_names *names);
  * participants have them or they begin with "mcpx://": then they are wrapped. The first of equal
  * ids stays unchanged; the others are wrapped.
  *
- * thing   copied
+ * item    copied
  * shown   filled; lent until the table changes
  *
  * When a participant has EXPOSE_NAMES_MAX names, names that it no longer lists make room: see
@@ -116,20 +116,20 @@ void expose_names_fini(struct expose_names *names);
  * room.
  */
 enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space space,
-                               const struct expose_item *thing, struct mcpx_slice *shown);
+                               const struct expose_item *item, struct mcpx_slice *shown);
 
 /**
- * Finds the thing with a shown name; the first two participants, by id, with things of this own
- * name; and the shown name of a thing, absent when it has none. False: not found. Results are lent
+ * Finds the item with a shown name; the first two participants, by id, with items of this own
+ * name; and the shown name of an item, absent when it has none. False: not found. Results are lent
  * until the table changes.
  */
 bool expose_names_find(const struct expose_names *names, enum expose_space space,
-                       struct mcpx_slice shown, struct expose_item *thing);
+                       struct mcpx_slice shown, struct expose_item *item);
 bool expose_names_rivals(const struct expose_names *names, enum expose_space space,
                          struct mcpx_slice own, struct mcpx_slice *one,
                          struct mcpx_slice *other);
 struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expose_space space,
-                                     const struct expose_item *thing);
+                                     const struct expose_item *item);
 
 /**
  * A participant's list is read again. A name that is not put from now on is no longer listed and

@@ -63,10 +63,10 @@ bool expose_shown_may_be_plain(struct mcpx_slice name)
     return !is_marked(name) && !memmem(name.text, name.len, "__", 2);
 }
 
-static void add_mark(struct mcpx_text *out, const struct expose_item *thing)
+static void add_mark(struct mcpx_text *out, const struct expose_item *item)
 {
-    mx_scoped_text pair = mx_formatted("mcpx name 1:%s:%s%s", thing->participant.len,
-                                       thing->participant, thing->own);
+    mx_scoped_text pair = mx_formatted("mcpx name 1:%s:%s%s", item->participant.len,
+                                       item->participant, item->own);
     unsigned char hash[MX_SHA256_BYTES];
     char mark[MARK_LEN] = "_";
 
@@ -80,20 +80,20 @@ static void add_mark(struct mcpx_text *out, const struct expose_item *thing)
     mcpx_text_add(out, mark, MARK_LEN);
 }
 
-void expose_shown_write(struct mcpx_text *out, const struct expose_item *thing, bool marked)
+void expose_shown_write(struct mcpx_text *out, const struct expose_item *item, bool marked)
 {
     size_t start = out->len;
 
-    marked |= add_clean(out, thing->participant);
+    marked |= add_clean(out, item->participant);
     mcpx_text_puts(out, "__");
-    marked |= add_clean(out, thing->own);
-    marked |= is_ambiguous(thing->participant) || out->len - start > EXPOSE_NAME_MAX ||
+    marked |= add_clean(out, item->own);
+    marked |= is_ambiguous(item->participant) || out->len - start > EXPOSE_NAME_MAX ||
               is_marked(mcpx_text_view(out));
     if (!marked)
         return;
     if (out->len - start > EXPOSE_NAME_MAX - MARK_LEN)
         out->len = start + EXPOSE_NAME_MAX - MARK_LEN;
-    add_mark(out, thing);
+    add_mark(out, item);
 }
 
 /* ---- URIs ---- */
