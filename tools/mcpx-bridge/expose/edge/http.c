@@ -110,15 +110,15 @@ static void on_connection(uv_stream_t *listener, int status)
         http_client_accept(listener->data);
 }
 
-int expose_http_new(const struct expose_door *door, const struct sockaddr_storage *address,
-                    struct expose_http **out)
+int expose_http_new(const struct expose_transport *transport,
+                    const struct sockaddr_storage *address, struct expose_http **out)
 {
     struct expose_http *http = calloc(1, sizeof *http);
     int err;
 
     *out = http;
-    http->door = *door;
-    uv_tcp_init(door->loop, &http->listener);
+    http->transport = *transport;
+    uv_tcp_init(transport->loop, &http->listener);
     http->listener.data = http;
     err = uv_tcp_bind(&http->listener, (const struct sockaddr *)address, 0);
     return err ? err : uv_listen((uv_stream_t *)&http->listener, BACKLOG, on_connection);

@@ -7,7 +7,7 @@
 
 #include "lib/edge/stream.h"
 #include "lib/wire/http_head.h"
-#include "tools/mcpx-bridge/expose/edge/door.h"
+#include "tools/mcpx-bridge/expose/edge/transport.h"
 
 #include <sys/socket.h>
 
@@ -20,11 +20,11 @@ struct expose_http;
 bool expose_http_address(const char *text, struct sockaddr_storage *out);
 
 /**
- * Starts to serve. Lines of `door` are as from a client on a pipe; `on_line` may call
+ * Starts to serve. Lines of `transport` are as from a client on a pipe; `on_line` may call
  * expose_http_write. Returns 0, or an error of libuv; fills `out` either way.
  */
-int expose_http_new(const struct expose_door *door, const struct sockaddr_storage *address,
-                    struct expose_http **out);
+int expose_http_new(const struct expose_transport *transport,
+                    const struct sockaddr_storage *address, struct expose_http **out);
 
 /** Appends http://HOST:PORT/mcp, with the port that the system gave. */
 void expose_http_add_url(const struct expose_http *http, struct mcpx_text *out);
@@ -75,7 +75,7 @@ struct http_client {
 
 /** The server. `current`: the request whose line is being handled. */
 struct expose_http {
-    struct expose_door door;
+    struct expose_transport transport;
     uv_tcp_t listener;
     struct http_client *clients[HTTP_CLIENTS_MAX + 1];
     size_t count, held;

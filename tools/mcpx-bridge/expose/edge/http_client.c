@@ -63,7 +63,7 @@ void http_client_cut(struct http_client *client)
     if (client->stage != HTTP_WAITING || !client->number)
         return;
     line = expose_post_cancel(client->number);
-    http->door.on_line(http->door.user, mcpx_text_view(&line));
+    http->transport.on_line(http->transport.user, mcpx_text_view(&line));
     mcpx_text_fini(&line);
 }
 
@@ -217,7 +217,7 @@ static void hand_on(struct http_client *client, struct mcpx_slice body)
     } else if (form != EXPOSE_POST_REQUEST || !refuse_to_wait(client)) {
         client->number = form == EXPOSE_POST_REQUEST ? number : 0;
         http->current = client;
-        http->door.on_line(http->door.user, mcpx_text_view(&line));
+        http->transport.on_line(http->transport.user, mcpx_text_view(&line));
         http->current = NULL;
     }
 }
@@ -417,8 +417,8 @@ void http_client_accept(struct expose_http *http)
     struct http_client *client = calloc(1, sizeof *client);
 
     client->http = http;
-    client->quiet = mx_timer_new(http->door.loop, on_quiet, client);
-    mx_stream_init(&client->stream, http->door.loop, &calls, client);
+    client->quiet = mx_timer_new(http->transport.loop, on_quiet, client);
+    mx_stream_init(&client->stream, http->transport.loop, &calls, client);
     http->clients[http->count++] = client;
     touch(client);
     if (mx_stream_accept(&client->stream, &http->listener, &client->address)) {

@@ -1,8 +1,8 @@
 /*
- * run.c - "mcpx-bridge expose": its command line, loop, socket, and door for clients (standard
- * streams or HTTP). The core decides what to do. Standard output carries the protocol alone; texts
- * for people go to standard error. The end has an order: open requests are taken back, the
- * connection is closed, and the last lines are written.
+ * run.c - "mcpx-bridge expose": its command line, loop, socket, and transport (standard streams or
+ * HTTP). The core decides what to do. Standard output carries the protocol alone; texts for people
+ * go to standard error. The end has an order: open requests are taken back, the connection is
+ * closed, and the last lines are written.
  */
 #include "tools/mcpx-bridge/verbs.h"
 
@@ -288,18 +288,18 @@ static void start_core(struct edge *edge)
     edge->expose = expose_new(&edge->config, &view);
 }
 
-static int start_stdio(struct edge *edge, const struct expose_door *door)
+static int start_stdio(struct edge *edge, const struct expose_transport *transport)
 {
-    enum mcpx_err err = expose_stdio_new(door, &edge->stdio);
+    enum mcpx_err err = expose_stdio_new(transport, &edge->stdio);
 
     return err ? fail_with(STATUS_FAILED, "cannot read standard input: %s", mcpx_strerror(err))
                : STATUS_OK;
 }
 
-static int start_http(struct edge *edge, const struct expose_door *door)
+static int start_http(struct edge *edge, const struct expose_transport *transport)
 {
     mx_scoped_text url = {0};
-    int err = expose_http_new(door, &edge->address, &edge->http);
+    int err = expose_http_new(transport, &edge->address, &edge->http);
 
     if (err)
         return fail_with(
@@ -314,11 +314,13 @@ static int start_http(struct edge *edge, const struct expose_door *door)
     return STATUS_OK;
 }
 
-static int start_door(struct edge *edge)
+static int start_transport(struct edge *edge)
 {
-    struct expose_door door = {&edge->loop, edge, on_line, on_overlong, on_end, on_failed};
+    struct expose_transport transport = {&edge->loop, edge,   on_line,
+                                         on_overlong, on_end, on_failed};
 
-    return edge->config.answers_only ? start_http(edge, &door) : start_stdio(edge, &door);
+    return edge->config.answers_only ? start_http(edge, &transport)
+                                     : start_stdio(edge, &transport);
 }
 
 static void on_late(uv_timer_t *timer)
@@ -376,7 +378,7 @@ static int run(struct edge *edge)
     edge->files = records_open(edge->config.terms);
     status = start_client(edge);
     if (status == STATUS_OK)
-        status = start_door(edge);
+        status = start_transport(edge);
     if (status == STATUS_OK) {
         uv_run(&edge->loop, UV_RUN_DEFAULT);
         status = edge->status;

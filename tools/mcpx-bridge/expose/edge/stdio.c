@@ -3,7 +3,7 @@
  * it is read in the thread pool and written at once. Output is never dropped: unread output waits,
  * and meanwhile the client's own requests wait in their pipe.
  */
-#include "tools/mcpx-bridge/expose/edge/door.h"
+#include "tools/mcpx-bridge/expose/edge/transport.h"
 
 #include <mcpx/lines.h>
 
@@ -16,7 +16,7 @@ enum { READ_SIZE = 65536 };
 
 /** `ended`: no more input is read. A file's stream leaves its pipe closed. */
 struct expose_stdio {
-    struct expose_door door;
+    struct expose_transport transport;
     struct mcpx_lines lines;
     bool is_file_in, is_file_out;
     bool ended, failed;
@@ -40,9 +40,9 @@ static void take(struct expose_stdio *stdio, const char *bytes, size_t len)
     mcpx_lines_feed(&stdio->lines, (struct mcpx_slice){bytes, len});
     while (mcpx_lines_next(&stdio->lines, &line, &err)) {
         if (err == MCPX_OK)
-            stdio->door.on_line(stdio->door.user, line);
+            stdio->transport.on_line(stdio->transport.user, line);
         else
-            stdio->door.on_overlong(stdio->door.user, line);
+            stdio->transport.on_overlong(stdio->transport.user, line);
     }
 }
 
@@ -51,7 +51,7 @@ static void finish(struct expose_stdio *stdio)
 {
     take(stdio, "\n", 1);
     stdio->ended = true;
-    stdio->door.on_end(stdio->door.user);
+    stdio->transport.on_end(stdio->transport.user);
 }
 
 static void lend_buffer(uv_handle_t *handle, size_t wanted, uv_buf_t *out)
@@ -96,7 +96,8 @@ static void read_file(struct expose_stdio *stdio)
 {
     uv_buf_t buffer = uv_buf_init(stdio->bytes, READ_SIZE);
 
-    uv_fs_read(stdio->door.loop, &stdio->read, STDIN_FILENO, &buffer, 1, -1, on_file_read);
+    uv_fs_read(stdio->transport.loop, &stdio->read, STDIN_FILENO, &buffer, 1, -1,
+               on_file_read);
 }
 
 /* ---- output ---- */
@@ -104,7 +105,7 @@ static void read_file(struct expose_stdio *stdio)
 static void fail(struct expose_stdio *stdio, int error)
 {
     if (!stdio->failed)
-        stdio->door.on_failed(stdio->door.user, error);
+        stdio->transport.on_failed(stdio->transport.user, error);
     stdio->failed = true;
 }
 
@@ -131,7 +132,7 @@ static void on_written(uv_write_t *request, int status)
     if (status < 0 && status != UV_EPIPE && status != UV_ECONNRESET && status != UV_ECANCELED)
         fail(stdio, -status);
     else if (status < 0)
-        stdio->door.on_end(stdio->door.user);
+        stdio->transport.on_end(stdio->transport.user);
     else if (!stdio->is_file_in && !stdio->ended &&
              expose_stdio_unwritten(stdio) < EXPOSE_STDIO_UNWRITTEN_MAX)
         uv_read_start((uv_stream_t *)&stdio->in, lend_buffer, on_read);
@@ -153,7 +154,7 @@ void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line)
     buffer = uv_buf_init(write->bytes, (unsigned)line.len + 1);
     if (uv_write(&write->request, (uv_stream_t *)&stdio->out, &buffer, 1, on_written) != 0) {
         free(write);
-        stdio->door.on_end(stdio->door.user);
+        stdio->transport.on_end(stdio->transport.user);
     }
     if (!stdio->is_file_in && expose_stdio_unwritten(stdio) >= EXPOSE_STDIO_UNWRITTEN_MAX)
         uv_read_stop((uv_stream_t *)&stdio->in);
@@ -170,18 +171,19 @@ static bool open_stream(struct expose_stdio *stdio, uv_pipe_t *pipe, int descrip
                         bool *is_file)
 {
     *is_file = uv_guess_handle(descriptor) == UV_FILE;
-    uv_pipe_init(stdio->door.loop, pipe, 0);
+    uv_pipe_init(stdio->transport.loop, pipe, 0);
     pipe->data = stdio;
     return *is_file || uv_pipe_open(pipe, descriptor) == 0;
 }
 
-enum mcpx_err expose_stdio_new(const struct expose_door *door, struct expose_stdio **out)
+enum mcpx_err expose_stdio_new(const struct expose_transport *transport,
+                               struct expose_stdio **out)
 {
     struct expose_stdio *stdio = calloc(1, sizeof *stdio);
     bool fine;
 
     *out = stdio;
-    stdio->door = *door;
+    stdio->transport = *transport;
     stdio->lines.max = EXPOSE_LINE_MAX;
     stdio->read.data = stdio;
     fine = open_stream(stdio, &stdio->out, STDOUT_FILENO, &stdio->is_file_out);

@@ -1,9 +1,9 @@
 /*
- * door.h - the door of an expose for its clients: its events, and standard streams as a door. The
- * other door is HTTP (http.h).
+ * transport.h - between an expose and its clients: the events of a transport, and standard streams
+ * as a transport. The other one is HTTP (http.h).
  */
-#ifndef MCPX_BRIDGE_EXPOSE_EDGE_DOOR_H
-#define MCPX_BRIDGE_EXPOSE_EDGE_DOOR_H
+#ifndef MCPX_BRIDGE_EXPOSE_EDGE_TRANSPORT_H
+#define MCPX_BRIDGE_EXPOSE_EDGE_TRANSPORT_H
 
 #include <mcpx/error.h>
 #include <mcpx/text.h>
@@ -14,8 +14,8 @@ struct expose_stdio;
 /** The longest line or body, in bytes. */
 enum { EXPOSE_LINE_MAX = 64 << 20 };
 
-/** The events of a door. HTTP has lines only. */
-struct expose_door {
+/** The events of a transport. HTTP has lines only. */
+struct expose_transport {
     struct uv_loop_s *loop;
     void *user;
     /* One line, lent during the call. */
@@ -36,7 +36,8 @@ enum { EXPOSE_STDIO_UNWRITTEN_MAX = 16 << 20 };
  * Starts to read standard input of any kind: a pipe, a socket, a terminal, a file. Returns
  * MCPX_OK or MCPX_ESYSTEM; `out` is filled in either case.
  */
-enum mcpx_err expose_stdio_new(const struct expose_door *door, struct expose_stdio **out);
+enum mcpx_err expose_stdio_new(const struct expose_transport *transport,
+                               struct expose_stdio **out);
 
 /**
  * Writes one line and a newline. Bytes that cannot be written at once are kept; while there are too
