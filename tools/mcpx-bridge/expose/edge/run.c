@@ -14,7 +14,6 @@
 #include "tools/mcpx-bridge/expose/expose.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -357,20 +356,11 @@ static void stop(struct edge *edge)
     free(edge->http);
 }
 
-/* Opens closed standard streams: otherwise the loop's own descriptors get their numbers. */
-static void open_streams(void)
-{
-    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
-        if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
-            return;
-}
-
 /* Runs until standard input ends (not with HTTP), a signal, or a final refusal by the router. */
 static int run(struct edge *edge)
 {
     int status;
 
-    open_streams();
     if (uv_loop_init(&edge->loop))
         return fail_with(STATUS_FAILED, "cannot have an event loop");
     loop_handles_start(&edge->handles, &edge->loop, on_signal, edge);
@@ -481,8 +471,7 @@ int cmd_expose(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = bridge_terms_read(arguments, &edge.terms);
     if (status == STATUS_OK)
-        status = connection_read(arguments, CONNECTION_PATIENT,
-                                 arguments_ms(arguments, "--wait", 0), &edge.connection);
+        status = connection_read(arguments, CONNECTION_PATIENT, 0, &edge.connection);
     if (status == STATUS_OK)
         status = run(&edge);
     connection_fini(&edge.connection);
