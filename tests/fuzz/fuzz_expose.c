@@ -9,7 +9,7 @@
  * participant:
  *   c TEXT   the client writes       a RPC   the oldest request to it is answered
  *   q RPC    it asks                 n RPC   it notifies
- *   r j f e  the oldest is refused, rejected, fulfilled, expired
+ *   r j f    the oldest is refused, rejected, fulfilled
  *   + -      it comes, it goes       J L     we join, we lose the connection
  *   t TEXT   time passes, more for a longer text
  */
@@ -251,9 +251,6 @@ static void happen(struct stage *stage, struct mcpx_slice line)
         break;
     case 'f':
         about_oldest(stage, MCPX_EVENT_FULFILLING, who, text);
-        break;
-    case 'e':
-        about_oldest(stage, MCPX_EVENT_EXPIRED, who, text);
         break;
     case 'q':
         tell(stage, (struct mcpx_event){.type = MCPX_EVENT_REQUEST}, who, text);

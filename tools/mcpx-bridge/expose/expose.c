@@ -267,13 +267,6 @@ static void grants(struct expose *x, const struct mcpx_event *event)
     expose_touch(x);
 }
 
-/* The session has stopped waiting for the answer. */
-static void expired(struct expose *x, struct bridge_call *call, const struct mcpx_event *event)
-{
-    (void)event;
-    expose_give_up(x, call, MCPX_CAUSE_TIMEOUT, MCPX_SLICE("no answer in time"));
-}
-
 static void (*const on_events[MCPX_EVENT_COUNT])(struct expose *x,
                                                  const struct mcpx_event *event) = {
     [MCPX_EVENT_JOINED] = joined,      [MCPX_EVENT_LEFT] = left,
@@ -287,8 +280,7 @@ static void (*const on_call_events[MCPX_EVENT_COUNT])(struct expose *x,
     [MCPX_EVENT_RESPONSE] = expose_answered,
     [MCPX_EVENT_REFUSED] = expose_undelivered,
     [MCPX_EVENT_REJECTED] = expose_rejected,
-    [MCPX_EVENT_FULFILLING] = expose_approved,
-    [MCPX_EVENT_EXPIRED] = expired};
+    [MCPX_EVENT_FULFILLING] = expose_approved};
 
 void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now)
 {
