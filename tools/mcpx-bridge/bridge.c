@@ -101,6 +101,13 @@ void bridge_add_too_big(struct mcpx_text *out, struct mcpx_text *data, const cha
                   limit);
 }
 
+bool bridge_is_among(struct mcpx_slice text, const char *const *words)
+{
+    while (*words && !bridge_is(text, *words))
+        words++;
+    return *words;
+}
+
 /* Offset of the first value of a member that is itself an object or an array; len = none. */
 static size_t first_nested(struct mcpx_slice text)
 {
@@ -151,13 +158,8 @@ static const struct mcpx_slice replacement = {"\xef\xbf\xbd", 3}, mark = {"\xef\
 /* The value of a member of this name is decisive: a repair might change its meaning. */
 static bool is_decisive(struct mcpx_slice name)
 {
-    static const char *const names[] = {"id",  "jsonrpc",       "method",   "name",
-                                        "uri", "progressToken", "requestId"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (bridge_is(name, names[i]))
-            return true;
-    return false;
+    return bridge_is_any(name, "id", "jsonrpc", "method", "name", "uri", "progressToken",
+                         "requestId");
 }
 
 static bool is_mended(struct mcpx_slice string)

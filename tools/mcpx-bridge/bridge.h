@@ -96,6 +96,11 @@ static inline bool bridge_is(struct mcpx_slice text, const char *word)
     return mcpx_slice_equal(text, mcpx_slice_of(word));
 }
 
+/** True when the text is one of these words. */
+#define bridge_is_any(text, ...)                                                              \
+    bridge_is_among((text), (const char *const[]){__VA_ARGS__, NULL})
+bool bridge_is_among(struct mcpx_slice text, const char *const *words);
+
 /**
  * Reads id and type from the beginning of a JSON-RPC message that is too long to be kept.
  *

@@ -36,11 +36,8 @@ struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text)
 
 static bool is_cacheable(struct mcpx_slice method)
 {
-    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
-        if (mcpx_slice_equal(method, mcpx_slice_of(expose_lists[i].method)))
-            return true;
-    return mcpx_slice_equal(method, MCPX_SLICE("resources/read")) ||
-           mcpx_slice_equal(method, MCPX_SLICE("server/discover"));
+    return bridge_is_any(method, "tools/list", "resources/list", "resources/templates/list",
+                         "prompts/list", "resources/read", "server/discover");
 }
 
 /* Appends a result with the members that 2026-07-28 requires and older servers leave out. */

@@ -38,8 +38,7 @@ static bool has_room(const struct bridge_calls *asks, struct bridge_who who)
 
 static bool may_ask(struct mcpx_slice method)
 {
-    return bridge_is(method, "tools/call") || bridge_is(method, "prompts/get") ||
-           bridge_is(method, "resources/read");
+    return bridge_is_any(method, "tools/call", "prompts/get", "resources/read");
 }
 
 /*

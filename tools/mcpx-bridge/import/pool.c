@@ -206,14 +206,8 @@ static size_t make_server(struct import_pool *pool, struct bridge_who who, const
 /* True for requests with the same answer for all: the greeting and lists. */
 static bool is_shared(struct mcpx_slice method)
 {
-    static const char *const methods[] = {
-        "initialize",   "ping",           "server/discover",         "tools/list",
-        "prompts/list", "resources/list", "resources/templates/list"};
-
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (bridge_is(method, methods[i]))
-            return true;
-    return false;
+    return bridge_is_any(method, "initialize", "ping", "server/discover", "tools/list",
+                         "prompts/list", "resources/list", "resources/templates/list");
 }
 
 static void on_request(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
