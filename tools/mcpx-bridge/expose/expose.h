@@ -11,6 +11,9 @@
 
 #include <mcpx/session.h>
 
+/** Most levels of arrays and objects in a message of the client. */
+enum { EXPOSE_DEPTH_MAX = 512 };
+
 /** Settings. The caller keeps the texts as long as the server. */
 struct expose_config {
     const char *topic; /* for titles */

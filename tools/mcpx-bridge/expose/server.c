@@ -8,8 +8,6 @@
 /* JSON-RPC: not JSON at all. */
 enum { PARSE_ERROR = -32700 };
 
-enum { DEPTH_MAX = 512 };
-
 /* Returns false when the request must wait. */
 typedef bool handler(struct expose *x, const struct expose_request *request);
 
@@ -363,7 +361,7 @@ void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait)
     struct mcpx_slice value;
     struct mcpx_rpc rpc;
 
-    if (mcpx_json_check(line, DEPTH_MAX, &value, &fault) != MCPX_OK) {
+    if (mcpx_json_check(line, EXPOSE_DEPTH_MAX, &value, &fault) != MCPX_OK) {
         refuse_line(x, (struct mcpx_slice){0}, &fault, PARSE_ERROR);
         return;
     }

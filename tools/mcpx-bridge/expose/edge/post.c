@@ -9,13 +9,12 @@
 #include "lib/json/json_write.h"
 #include "lib/json/number.h"
 #include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/expose.h"
 
 #include <mcpx/contract.h>
 #include <mcpx/rpc.h>
 
 #include <arpa/inet.h>
-
-enum { DEPTH_MAX = 512 };
 
 /* ---- the head ---- */
 
@@ -140,7 +139,7 @@ enum expose_post_form expose_post_read(struct mcpx_slice body, int64_t number,
     struct mcpx_rpc rpc;
 
     *id = (struct mcpx_slice){0};
-    if (mcpx_json_check(body, DEPTH_MAX, &value, NULL) != MCPX_OK ||
+    if (mcpx_json_check(body, EXPOSE_DEPTH_MAX, &value, NULL) != MCPX_OK ||
         mcpx_rpc_read(value, &rpc, NULL) != MCPX_OK || rpc.form == MCPX_RPC_BODY) {
         /* On a pipe an empty line is skipped; here a client waits for an answer. */
         mcpx_text_slice(line, body.len ? body : MCPX_SLICE(" "));
