@@ -19,7 +19,7 @@ struct expose_stdio {
     struct expose_transport transport;
     struct mcpx_lines lines;
     bool is_file_in, is_file_out;
-    bool ended, failed;
+    bool ended, failed, is_reading; /* a read of the file is under way */
     uv_pipe_t in, out;
     uv_fs_t read;
     char bytes[READ_SIZE];
@@ -74,7 +74,7 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buffer)
     finish(stdio);
 }
 
-static void read_file(struct expose_stdio *stdio);
+static int read_more(struct expose_stdio *stdio);
 
 static void on_file_read(uv_fs_t *request)
 {
@@ -82,22 +82,29 @@ static void on_file_read(uv_fs_t *request)
     ssize_t len = request->result;
 
     uv_fs_req_cleanup(request);
+    stdio->is_reading = false;
     if (stdio->ended)
         return;
-    if (len > 0) {
+    if (len > 0)
         take(stdio, stdio->bytes, (size_t)len);
-        read_file(stdio);
-    } else {
+    else
         finish(stdio);
-    }
+    read_more(stdio);
 }
 
-static void read_file(struct expose_stdio *stdio)
+/* Reads on, unless input has ended or too much output waits. Returns 0, or an error of libuv. */
+static int read_more(struct expose_stdio *stdio)
 {
     uv_buf_t buffer = uv_buf_init(stdio->bytes, READ_SIZE);
 
-    uv_fs_read(stdio->transport.loop, &stdio->read, STDIN_FILENO, &buffer, 1, -1,
-               on_file_read);
+    if (stdio->ended || stdio->is_reading ||
+        expose_stdio_unwritten(stdio) >= EXPOSE_STDIO_UNWRITTEN_MAX)
+        return 0;
+    if (!stdio->is_file_in)
+        return uv_read_start((uv_stream_t *)&stdio->in, lend_buffer, on_read);
+    stdio->is_reading = true;
+    return uv_fs_read(stdio->transport.loop, &stdio->read, STDIN_FILENO, &buffer, 1, -1,
+                      on_file_read);
 }
 
 /* ---- output ---- */
@@ -133,9 +140,8 @@ static void on_written(uv_write_t *request, int status)
         fail(stdio, -status);
     else if (status < 0)
         stdio->transport.on_end(stdio->transport.user);
-    else if (!stdio->is_file_in && !stdio->ended &&
-             expose_stdio_unwritten(stdio) < EXPOSE_STDIO_UNWRITTEN_MAX)
-        uv_read_start((uv_stream_t *)&stdio->in, lend_buffer, on_read);
+    else
+        read_more(stdio);
 }
 
 void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line)
@@ -188,11 +194,7 @@ enum mcpx_err expose_stdio_new(const struct expose_transport *transport,
     stdio->read.data = stdio;
     fine = open_stream(stdio, &stdio->out, STDOUT_FILENO, &stdio->is_file_out);
     fine = open_stream(stdio, &stdio->in, STDIN_FILENO, &stdio->is_file_in) && fine;
-    if (fine && stdio->is_file_in)
-        read_file(stdio);
-    else if (fine)
-        fine = uv_read_start((uv_stream_t *)&stdio->in, lend_buffer, on_read) == 0;
-    return fine ? MCPX_OK : MCPX_ESYSTEM;
+    return fine && read_more(stdio) == 0 ? MCPX_OK : MCPX_ESYSTEM;
 }
 
 void expose_stdio_close(struct expose_stdio *stdio)
