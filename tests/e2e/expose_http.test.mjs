@@ -319,6 +319,16 @@ test('nobody keeps others out by letting calls wait', async (t) => {
     'both of the last wait');
 });
 
+test('nobody keeps others out by large calls that wait', async (t) => {
+  const { bridge } = await roomOf(t, patient(), plain);
+  await ask(bridge, 'cancelled');
+  const open = await Promise.all([1, 2, 3].map(() => RawClient.open(bridge, '127.0.0.5')));
+  t.after(() => open.forEach((raw) => raw.close()));
+  for (const raw of open) raw.post(callOf(`"${'x'.repeat(30 << 20)}"`, 'wait'));
+  await Promise.any(open.map((raw) => raw.until(/^HTTP\/1\.1 429 /)));
+  assert.equal(await ask(bridge, 'cancelled'), 0);
+});
+
 test('nobody keeps others out by bodies that never end: who holds most gives way', async (t) => {
   const { bridge } = await roomOf(t, patient(), plain);
   const [size, rest] = [60 << 20, 10];

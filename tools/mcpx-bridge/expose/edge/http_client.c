@@ -20,10 +20,18 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
-/* HELD_MAX: most bytes of all bodies and answers; more are refused. WAITING_MAX: most requests that
- * wait for an answer. It is below the number of connections, so that one is left to refuse further
- * requests. */
-enum { QUIET_MS = 30000, HELD_MAX = 192 << 20, WAITING_MAX = 240 };
+/*
+ * HELD_MAX: most bytes of all bodies and answers; more are refused. A body counts until its answer,
+ * because the server keeps parts of it. WAITING_MAX: most requests that wait for an answer. It is
+ * below the number of connections, so that one is left to refuse further requests. WAITING_BYTES:
+ * most bytes of their bodies, which cannot give way. One address may have half of both.
+ */
+enum {
+    QUIET_MS = 30000,
+    HELD_MAX = 192 << 20,
+    WAITING_MAX = 240,
+    WAITING_BYTES = 2 * EXPOSE_LINE_MAX
+};
 
 static const struct mx_http_fault too_long = {413, "the body is longer than this bridge reads",
                                               NULL},
@@ -168,6 +176,7 @@ void http_client_refuse(struct http_client *client, int status, const char *sent
 
 void http_client_answer(struct http_client *client, int status, struct mcpx_text *body)
 {
+    let_go(client);
     if (hold(client, body->len))
         send_answer(client, status, text_whole(body));
     else
@@ -181,17 +190,21 @@ void http_client_answer(struct http_client *client, int status, struct mcpx_text
 static bool refuse_to_wait(struct http_client *client)
 {
     const struct expose_http *http = client->http;
-    size_t own = 0, all = 0;
+    size_t own = 0, all = 0, own_bytes = client->held, bytes = client->held;
 
     for (size_t i = 0; i < http->count; i++) {
         const struct http_client *other = http->clients[i];
+        bool is_own = is_same_client(other, client);
 
         if (other == client || other->stage != HTTP_WAITING)
             continue;
         all++;
-        own += is_same_client(other, client);
+        own += is_own;
+        bytes += other->held;
+        own_bytes += is_own ? other->held : 0;
     }
-    if (own < WAITING_MAX / 2 && all < WAITING_MAX)
+    if (own < WAITING_MAX / 2 && all < WAITING_MAX && own_bytes <= WAITING_BYTES / 2 &&
+        bytes <= WAITING_BYTES)
         return false;
     http_client_refuse(
         client, own ? 429 : 503,
@@ -226,7 +239,6 @@ static void end_body(struct http_client *client)
 {
     client->stage = HTTP_WAITING;
     mx_timer_stop(client->quiet);
-    let_go(client);
     hand_on(client, mcpx_text_view(&client->body));
     mcpx_text_fini(&client->body);
 }
