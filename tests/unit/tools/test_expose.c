@@ -10,7 +10,7 @@
  *                             done on the way is not compared
  *   present ID, nobody        who is in the topic before we hear of it
  *   come ID, go ID            participants
- *   say LINE, overlong TEXT   the client writes; too much
+ *   say LINE, overlong TEXT, often N LINE   the client writes; too much; the line N times
  *   request WHO RPC, notify WHO RPC   a participant asks, notifies
  *   answer DRAFT RESULT, response DRAFT RPC   what was sent is answered by whoever it was sent to
  *   approved, altered, rejected DRAFT PAYLOAD   a person decides on a proposal
@@ -235,6 +235,9 @@ static bool try_client(struct world *world, const char *verb, const char *rest)
 {
     if (strcmp(verb, "say") == 0)
         world_say(world, rest);
+    else if (strcmp(verb, "often") == 0)
+        for (long left = strtol(rest, NULL, 10); left > 0; left--)
+            world_say(world, strchr(rest, '{'));
     else if (strcmp(verb, "wait") == 0)
         wait(world, strtol(rest, NULL, 10));
     else if (strcmp(verb, "overlong") == 0)
@@ -286,7 +289,7 @@ static const struct {
     size_t stories;
 } files[] = {{"room.txt", 14},
              {"consent.txt", 13},
-             {"life.txt", 15},
+             {"life.txt", 16},
              {"others.txt", 9},
              {"only.txt", 5}};
 

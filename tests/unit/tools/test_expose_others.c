@@ -13,6 +13,17 @@
 static const struct world_server two[] = {{.id = "a", .tools = "{\"name\":\"t\"}"},
                                           {.id = "b", .tools = "{\"name\":\"t\"}"}};
 
+/* A world with all of these servers. */
+static void start(struct world *world, const struct world_server *servers, size_t count)
+{
+    world_start(world, &(struct world_setup){0});
+    world_serve(world, servers, count);
+}
+
+#define CALL(name)                                                                            \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"" name    \
+    "\"}}"
+
 /* Of the processor: what else the machine does is none of ours. */
 static double seconds(void)
 {
@@ -37,13 +48,11 @@ Test(expose_others, may_list_more_than_anybody_can_use)
         mcpx_text_puts(&tools, "\"}");
     }
     servers[1].tools = tools.text;
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, servers, 2);
+    start(&world, servers, 2);
     cr_expect_lt(seconds() - began, 20.0, "%g s", seconds() - began);
     cr_expect_str_eq(world.notes, "participant 'm' lists more than 4096 tools: 55904 are "
                                   "left out\n");
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
-                      "{\"name\":\"good__t\"}}");
+    world_say(&world, CALL("good__t"));
     world_draft(&world);
     cr_expect(world_is_quiet(&world));
     world_stop(&world);
@@ -59,8 +68,7 @@ Test(expose_others, are_heard_whatever_one_of_them_does)
     struct world world;
     size_t told = 0;
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, two, 2);
+    start(&world, two, 2);
     world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", changed);
     world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", changed);
     world_answer(&world, &world.drafts[world.draft_count - 1],
@@ -98,8 +106,7 @@ Test(expose_others, keep_their_lists_short_enough)
     memset(page, 'x', PAGE + 100);
     memcpy(page, "{\"tools\":[{\"name\":\"", 19);
     strcpy(page + PAGE, "\"}],\"nextCursor\":\"n\"}");
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, two, 2);
+    start(&world, two, 2);
     world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", changed);
     for (size_t i = 0; i < 5; i++) {
         cr_assert_lt(world.draft_seen, world.draft_count, "page %zu is asked for", i);
@@ -113,8 +120,6 @@ Test(expose_others, keep_their_lists_short_enough)
     free(page);
 }
 
-#define CALL_A                                                                                \
-    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a__t\"}}"
 #define QUESTION                                                                              \
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\",\"params\":{}}"
 
@@ -135,9 +140,8 @@ Test(expose_others, ask_no_more_than_a_client_can_answer)
     static struct world world;
     const struct world_draft *draft;
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, two, 2);
-    world_say(&world, CALL_A);
+    start(&world, two, 2);
+    world_say(&world, CALL("a__t"));
     draft = world_draft(&world);
     for (size_t i = 0; i < 300; i++)
         world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
@@ -176,8 +180,7 @@ Test(expose_others, are_answered_by_the_bridge_itself_at_a_bounded_rate)
         char who[32], payload[96];
         size_t answered;
 
-        world_start(&world, &(struct world_setup){0});
-        world_serve(&world, two, 2);
+        start(&world, two, 2);
         snprintf(payload, sizeof payload, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\"}",
                  rows[i].method);
         for (size_t n = 0; n < rows[i].each; n++)
@@ -202,9 +205,8 @@ Test(expose_others, are_not_kept_for_a_client_that_does_not_read)
     struct world world;
     const struct world_draft *draft;
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, two, 2);
-    world_say(&world, CALL_A);
+    start(&world, two, 2);
+    world_say(&world, CALL("a__t"));
     draft = world_draft(&world);
     world.behind = true;
     for (size_t i = 0; i < 1000; i++)
@@ -252,8 +254,7 @@ Test(expose_others, have_no_more_room_by_more_instances)
 
     for (size_t i = 0; i < 5; i++)
         servers[i + 1] = long_server(ids[i], 6);
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, servers, 6);
+    start(&world, servers, 6);
     for (size_t i = 2; i < 5; i++) {
         char note[100];
 
@@ -279,15 +280,13 @@ Test(expose_others, make_room_for_who_has_less)
 
     for (size_t i = 0; i < 5; i++)
         servers[i] = long_server(ids[i], i == 4 ? 13 : 15);
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, servers, 6);
+    start(&world, servers, 6);
     cr_expect_not_null(strstr(world.notes, ": tools/list is left out, all lists of all "),
                        "%s", world.notes);
     cr_expect_not_null(strstr(world.notes, "longer than 64 MiB"));
     cr_expect_null(strstr(world.notes, "'zoe'"));
     cr_expect_null(strstr(world.notes, "'i'"), "it has less than the others");
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
-                      "{\"name\":\"zoe__t\"}}");
+    world_say(&world, CALL("zoe__t"));
     cr_expect_str_eq(world_draft(&world)->to, "zoe");
     world_stop(&world);
     for (size_t i = 0; i < 5; i++)
@@ -302,8 +301,7 @@ Test(expose_others, are_read_and_told_of_once_a_second_whatever_they_announce)
     struct world world;
     size_t asked, told;
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, (struct world_server[]){{.id = "a"}, {.id = "b"}}, 2);
+    start(&world, (struct world_server[]){{.id = "a"}, {.id = "b"}}, 2);
     asked = world.draft_count;
     told = world.line_count;
     for (int i = 0; i < 200; i++) {
@@ -331,8 +329,7 @@ Test(expose_others, are_read_no_faster_than_their_lists_are_long)
     size_t asked;
 
     cr_assert_not_null(again);
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, &m, 1);
+    start(&world, &m, 1);
     asked = world.draft_count;
     for (int second = 0; second < 60; second++) {
         world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", changed);
@@ -373,8 +370,7 @@ Test(expose_others, are_read_no_more_often_in_many_short_pages)
 
     for (int i = 0; i < INSTANCES; i++)
         servers[i] = (struct world_server){.id = ids[i], .tools = "{\"name\":\"t\"}"};
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, servers, INSTANCES);
+    start(&world, servers, INSTANCES);
     asked = world.draft_count;
     for (int second = 0; second < SECONDS; second++) {
         for (int i = 0; i < INSTANCES; i++)

@@ -269,13 +269,20 @@ static bool read_revision(struct expose *x, struct expose_request *request)
  * connected. Answered at once, it would see none, and many clients never ask again.
  */
 
-/* The longest wait for a router that is not reached yet. */
-enum { REACH_MS = 20000 };
+/* REACH_MS: the longest wait for a router that is not reached yet. The others: most lines kept. */
+enum { REACH_MS = 20000, HELD_MAX = 1024, HELD_BYTES = 128 << 20 };
 
 static void hold(struct expose *x, struct mcpx_slice line, struct mcpx_slice id)
 {
-    struct bridge_call *held = bridge_calls_add(&x->held, &(struct bridge_call){.id = id});
+    struct bridge_call *held;
 
+    if (x->held.count == HELD_MAX || line.len > HELD_BYTES - x->held.held) {
+        if (!expose_terms_turn_away(x, line, true))
+            expose_tell_error(x, id, BRIDGE_UNAVAILABLE,
+                              "too many requests wait for the topic's servers");
+        return;
+    }
+    held = bridge_calls_add(&x->held, &(struct bridge_call){.id = id});
     bridge_calls_hold(&x->held, held, line);
     if (!x->reach_ms)
         x->reach_ms = x->now.mono_ms + REACH_MS;
