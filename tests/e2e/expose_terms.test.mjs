@@ -118,7 +118,7 @@ test('what a server lists and is no tool is named, and takes no other tool with 
   const bridge = await exposeHttp(t, router, await topicOf(t, [process.execPath, '-e', server]),
     'desk', under({}));
   assert.equal((await post(bridge, call(1, 'show'))).status, 200);
-  await bridge.until(/'server': clients would refuse tools\/list because of 1 .*: it has no name, so it is left out/);
+  await bridge.until(/'server': clients would reject tools\/list because of 1 .*: it has no name, so the bridge drops the entry/);
 });
 
 test('R002-9: a call may come as an invocation, on standard input and by HTTP', async (t) => {

@@ -117,7 +117,7 @@ test('expose goes on with another token, and each of its calls is answered', asy
     const answer = await post(desk, requestText(asked, 'tools/call', { name: 'files__echo', arguments: { text } }));
     assert.equal(JSON.parse(answer.text).result?.content[0].text, text, `${answer.text}\n${desk.log}`);
   });
-  const isBack = (times) => eventually(() => count(desk.log, /within reach again/g) === times, () => desk.log);
+  const isBack = (times) => eventually(() => count(desk.log, /connected to the topic again/g) === times, () => desk.log);
   await Promise.all(ask());
   /* closed with 4005: its token is not accepted any more */
   let calls = ask();

@@ -17,7 +17,7 @@
 #define ANSWER "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":["
 #define REFUSED                                                                               \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"participant 's' " \
-    "does not give its list, and there is no other; the bridge's standard error says why\"}}"
+    "did not send its list, and no other has one; the bridge's standard error says why\"}}"
 #define TOLD "participant 's': tools/list was given up, "
 
 static const char changed[] =
@@ -169,7 +169,7 @@ static void expect_shown(char *const row[])
         cr_expect_null(world.notes, "%s: %s", row[0], world.notes);
     else
         cr_expect(world.notes && strstr(world.notes, row[2]) &&
-                      strstr(world.notes, "'s': clients would refuse tools/list because of 1"),
+                      strstr(world.notes, "'s': clients would reject tools/list because of 1"),
                   "%s: %s", row[0], world.notes);
     world_stop(&world);
 }

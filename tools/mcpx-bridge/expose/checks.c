@@ -47,7 +47,7 @@ static bool is_known(const struct expose_items *items)
            (items->owner->state == EXPOSE_PARTICIPANT_LISTED && !items->is_open);
 }
 
-/* The tools of a route's server; without route, none. NULL: out of reach, or list not known. */
+/* The tools of a route's server; without route, none. NULL: not connected, or list not known. */
 static struct mcpx_tools *find_tools(struct expose *x, const struct expose_route *route)
 {
     struct expose_items *items = route ? &route->owner->lists[EXPOSE_TOOLS] : &x->no_tools;

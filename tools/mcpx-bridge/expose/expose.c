@@ -209,7 +209,7 @@ static void joined(struct expose *x, const struct mcpx_event *event)
     bool again = (!event->resumed || event->renamed) && x->catalog.count > 0;
 
     if (x->is_away)
-        expose_note(x, "the topic is within reach again");
+        expose_note(x, "the bridge is connected to the topic again");
     x->is_away = x->is_refused = false;
     x->joined = x->was_joined = true;
     /* Lines that waited for the topic now wait for its servers. */
@@ -230,7 +230,7 @@ static void left(struct expose *x, const struct mcpx_event *event)
     struct mcpx_text message = {0};
 
     if (!x->is_away || event->retry_ms < 0) {
-        mx_format(&message, "the topic is out of reach: %s", event->reason);
+        mx_format(&message, "the bridge is not connected to the topic: %s", event->reason);
         if (event->code)
             mx_format(&message, " (%s)", event->code);
         mcpx_text_puts(&message, event->retry_ms >= 0 ? "; trying again" : "");

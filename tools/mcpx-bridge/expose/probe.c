@@ -173,13 +173,13 @@ static void name_items(struct expose *x, struct expose_items *items)
     items->is_cut = left_out > 0;
 }
 
-/* Logs, once, that clients would refuse entries. */
+/* Logs, once, that clients would reject entries. */
 static void tell_unfit(struct expose *x, struct expose_items *items,
                        const struct expose_unfit *unfit)
 {
     if (unfit->count && !items->is_unfit)
         expose_note_text(x,
-                         "participant %s: clients would refuse %s because of %s of its "
+                         "participant %s: clients would reject %s because of %s of its "
                          "entries; %s",
                          expose_quoted(items->owner->id), expose_lists[items->list].method,
                          unfit->count, &unfit->first);
@@ -207,8 +207,8 @@ static bool give_way(struct expose *x, const struct expose_items *needy)
                                    mcpx_identity_of(needy->owner->id)))
         return false;
     expose_note_text(x,
-                     "participant %s: %s is left out, all lists of all "
-                     "participants are longer than 64 MiB and it has most",
+                     "participant %s: the bridge drops its %s, the lists of all participants "
+                     "exceed 64 MiB and this one has most",
                      expose_quoted(items->owner->id), expose_lists[items->list].method);
     expose_catalog_drop(&x->catalog, items, true);
     items->is_open = is_open; /* the page under way is beyond the limit */

@@ -70,8 +70,7 @@ void expose_approved(struct expose *x, struct bridge_call *call,
     call->stage = EXPOSE_APPROVED;
     bridge_calls_defer(&x->calls, call, expose_in(x, x->config.request_ms));
     if (!event->same) {
-        mx_format(&message,
-                  "%s acted on the proposal of %s with other params than were proposed",
+        mx_format(&message, "participant %s approved %s with different params",
                   expose_quoted(event->envelope->from), &operation);
         warn(x, mcpx_text_view(&message));
     }

@@ -58,7 +58,7 @@ static struct mcpx_text why_ambiguous(struct expose *x, const struct expose_rout
 
     add_distinct(x, route, route->item.participant, &first);
     add_distinct(x, route, route->rival, &second);
-    return mx_formatted("%s could be of %s or of %s: ask for %s or %s",
+    return mx_formatted("%s can belong to participant %s or %s: ask for %s or %s",
                         expose_quoted(route->item.own), expose_quoted(route->item.participant),
                         expose_quoted(route->rival), &first, &second);
 }
@@ -79,7 +79,7 @@ static void refuse(struct expose *x, const struct mcpx_rpc *rpc, enum expose_rou
         why = why_ambiguous(x, route);
     } else if (routing == EXPOSE_UNKNOWN) {
         code = x->joined ? BRIDGE_BAD_PARAMS : BRIDGE_UNAVAILABLE;
-        why = mx_formatted("nobody in the topic has %s for %s%s", expose_quoted(rpc->context),
+        why = mx_formatted("no participant has %s for %s%s", expose_quoted(rpc->context),
                            rpc->method, reach);
     } else {
         code = BRIDGE_UNAVAILABLE;
@@ -293,12 +293,11 @@ void expose_undelivered(struct expose *x, struct bridge_call *call,
 
 static void run_out(struct expose *x, struct bridge_call *call)
 {
-    bool asked = call->stage == EXPOSE_REQUESTED;
-    mx_scoped_text message =
-        mx_formatted("%s %s within %s s",
-                     asked ? "no answer from" : "nobody decided in time about the proposal to",
-                     expose_quoted(call->who.id),
-                     (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
+    bool asked = call->stage != EXPOSE_PROPOSED;
+    mx_scoped_text message = mx_formatted(
+        "%s %s within %s s", asked ? "no answer from" : "no decision about the proposal to",
+        expose_quoted(call->who.id),
+        (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
 
     if (call->purpose == EXPOSE_FOR_CLIENT)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));

@@ -120,8 +120,8 @@ enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
     if (!may_send(x, "mcp/proposal", method, item))
         return EXPOSE_REFUSED;
     if (!x->is_warned && !may_withdraw(x, item->participant))
-        expose_note(x, "calls are proposed, and there is no grant for mcp/withdraw: a "
-                       "call that its client gives up can be approved until its "
+        expose_note(x, "the bridge proposes calls, but has no grant for mcp/withdraw: a "
+                       "call that the client gives up can be approved until its "
                        "proposal expires");
     x->is_warned = true;
     return EXPOSE_PROPOSED;
@@ -251,8 +251,9 @@ void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
     if (!envelope.len)
         return;
     if (!may_withdraw(x, participant)) {
-        expose_note(x, "a proposal was given up but cannot be withdrawn: there is no "
-                       "grant for mcp/withdraw");
+        expose_note(
+            x, "the client gave up a proposal that the bridge cannot withdraw: there is no "
+               "grant for mcp/withdraw");
         return;
     }
     send_message(x, "mcp/withdraw", participant, mx_formatted("{\"reason\":%q}", reason),

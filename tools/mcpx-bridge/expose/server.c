@@ -53,8 +53,8 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
                           "out");
     } else if (is_list_missing(x, list, &who)) {
         expose_tell_error_text(x, request->rpc->id, BRIDGE_UNAVAILABLE,
-                               "participant %s does not give its list, and there is no "
-                               "other; the bridge's standard error says why",
+                               "participant %s did not send its list, and no other has one; "
+                               "the bridge's standard error says why",
                                expose_quoted(who));
     } else {
         expose_list_write(x, list, &result);
@@ -258,7 +258,7 @@ static bool read_revision(struct expose *x, struct expose_request *request)
         return true;
     data = mx_formatted("{\"supported\":[\"" EXPOSE_MODERN "\"],\"requested\":%s}", asked);
     bridge_add_error(&message, request->rpc->id, BRIDGE_BAD_VERSION,
-                     MCPX_SLICE("this protocol version is not spoken here"), &data);
+                     MCPX_SLICE("the bridge does not support this protocol version"), &data);
     expose_tell(x, message);
     mcpx_text_fini(&data);
     return false;

@@ -64,7 +64,7 @@ struct expose {
     struct bridge_output output;
     struct mcpx_now now; /* of the input at hand */
     bool joined;
-    bool is_away; /* the topic is out of reach, and that was logged */
+    bool is_away; /* we are not in the topic, and that was logged */
     bool was_joined;
     /* mono_ms of the end of the wait for a topic never reached so far; 0: no line waited. */
     int64_t reach_ms;

@@ -391,7 +391,7 @@ const struct option_row expose_option_rows[] = {
      "how long a call may take, counted anew from each progress notification; 600 when not "
      "given, 0 for ever"},
     {"--proposal-timeout", "S", VALUE_SECONDS, 0,
-     "how long a proposal waits for somebody to decide; 600 when not given, 0 for ever"},
+     "how long a proposal waits for a decision; 600 when not given, 0 for ever"},
     {"--heartbeat", "S", VALUE_SECONDS, 0,
      "pause between progress notifications while a proposal waits; 15 when not given"},
     BRIDGE_TERMS_OPTIONS,
@@ -402,19 +402,18 @@ const struct option_row expose_option_rows[] = {
 };
 
 const char expose_help[] =
-    "Is an MCP server on standard input and output that has what all servers of the topic "
-    "have: their tools, resources and prompts in one list each, calls going to whoever has "
-    "the thing. Clients of the protocol of 2026-07-28 and older ones are served.\n\n"
-    "A call that the grants do not cover, but that may be proposed, becomes a proposal; the "
-    "client waits until somebody acts on it, and a client that asked for progress is told so "
-    "every few seconds, which keeps it from giving up. What may neither be requested nor "
-    "proposed is not listed.\n\n"
-    "With --http a message is the body of a POST, and its answer comes back with it; the "
+    "Is an MCP server on standard input and output with the tools, resources and prompts of "
+    "all servers of the topic, in one list each. A call goes to the server that has the tool. "
+    "Clients of the protocol of 2026-07-28 and older ones are served.\n\n"
+    "A call that the grants do not cover, but that may be proposed, becomes a proposal. The "
+    "client waits for a decision; a client that asked for progress is told so every few "
+    "seconds, which keeps it from giving up. What may neither be requested nor proposed is "
+    "not listed.\n\n"
+    "With --http the body of a POST is a message, and that of the response its answer; the "
     "address is printed as \"listening http://...\". All clients act as this one participant, "
-    "so whoever can reach the port can do what it may. They hear answers and nothing else.\n\n"
+    "so any program that can reach the port has its grants. Clients get answers only.\n\n"
     "Ends when standard input ends (not with --http), and on SIGTERM, SIGINT, SIGHUP and "
-    "SIGQUIT, with what the "
-    "client still waited for taken back.";
+    "SIGQUIT. Open requests and proposals are then taken back.";
 
 enum {
     REQUEST_MS = 600000,
@@ -453,7 +452,7 @@ static int read_options(const struct arguments *arguments, struct edge *edge)
     if (http && !expose_http_address(http, &edge->address))
         return fail_with(STATUS_USAGE,
                          "--http needs an address of this machine, such as 127.0.0.1:8808, "
-                         "localhost:0 or [::1]:8808: everybody who reaches it acts as the "
+                         "localhost:0 or [::1]:8808: every client that reaches it acts as the "
                          "participant");
     config->answers_only = http != NULL;
     config->only = edge->only;

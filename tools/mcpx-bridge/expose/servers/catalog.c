@@ -261,10 +261,9 @@ static void add_fit(enum expose_list list, struct mcpx_slice item, struct mcpx_t
     if (!mcpx_json_add_unescaped(&unfit->first, mcpx_json_get(item, expose_lists[list].key)))
         mcpx_text_puts(&unfit->first, "one");
     if (fault)
-        mx_format(&unfit->first, ": %s, so it is left out", fault);
+        mx_format(&unfit->first, ": %s, so the bridge drops the entry", fault);
     else
-        mx_format(&unfit->first, ": its %s is not as it has to be, so that is left out",
-                  odd[0].name);
+        mx_format(&unfit->first, ": its %s is not valid, so the bridge drops it", odd[0].name);
 }
 
 /* ---- pages ---- */

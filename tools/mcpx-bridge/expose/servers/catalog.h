@@ -70,7 +70,7 @@ struct expose_items {
     bool is_cut;              /* logged: it has more items than names */
     bool is_known;            /* it came complete, or the server has none */
     bool is_blamed;           /* logged: it does not come, or not completely */
-    bool is_unfit;            /* logged: clients would refuse some of its entries */
+    bool is_unfit;            /* logged: clients would reject some of its entries */
     bool is_doubted;          /* logged: doubts about its tools by contract settings */
     struct mcpx_tools *tools; /* the items for contract settings; NULL: not needed yet */
 };
@@ -115,7 +115,7 @@ struct expose_participant *expose_catalog_add(struct expose_catalog *catalog,
 void expose_catalog_remove(struct expose_catalog *catalog,
                            struct expose_participant *participant);
 
-/** The entries and optional members left out of a page, because clients would refuse them. */
+/** The entries and optional members left out of a page, because clients would reject them. */
 struct expose_unfit {
     size_t count;           /* how many entries were changed or left out */
     struct mcpx_text first; /* the first of them, and why; a text of the caller's */
