@@ -56,6 +56,15 @@ bool mx_glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice 
     return false;
 }
 
+size_t mx_common_len(struct mcpx_slice a, struct mcpx_slice b)
+{
+    size_t len = 0;
+
+    while (len < a.len && len < b.len && a.text[len] == b.text[len])
+        len++;
+    return len;
+}
+
 /* ---- errors of typing ---- */
 
 static size_t least(size_t a, size_t b)

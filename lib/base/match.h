@@ -1,6 +1,7 @@
 /*
  * match.h - matches texts with patterns that hold `*` (topic names, Origin headers, names of
- * tools), and finds typing errors between a word and a known name.
+ * tools), counts the bytes that two texts begin with, and finds typing errors between a word and a
+ * known name.
  */
 #ifndef MX_MATCH_H
 #define MX_MATCH_H
@@ -15,6 +16,9 @@ bool mx_glob_matches(struct mcpx_slice pattern, struct mcpx_slice text);
 
 /** True when one of `count` C strings, as patterns, describes the whole of `text`. */
 bool mx_glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice text);
+
+/** Number of bytes that both begin with. */
+size_t mx_common_len(struct mcpx_slice a, struct mcpx_slice b);
 
 enum { MX_TYPO_WORD_MAX = 64, MX_TYPO_NAME_MAX = 48 };
 

@@ -5,16 +5,13 @@
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
+#include "lib/base/match.h"
+
 /* A name inside params: the object that holds it, and the member. */
 struct holder {
     struct mcpx_slice object;
     const char *member;
 };
-
-static bool is_method(const struct mcpx_rpc *rpc, const char *method)
-{
-    return mcpx_slice_equal(rpc->method, mcpx_slice_of(method));
-}
 
 static bool is_prompt(struct mcpx_slice ref)
 {
@@ -65,16 +62,6 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri,
     return best > 0;
 }
 
-/* Number of bytes that both begin with. */
-static size_t common_len(struct mcpx_slice a, struct mcpx_slice b)
-{
-    size_t len = 0;
-
-    while (len < a.len && len < b.len && a.text[len] == b.text[len])
-        len++;
-    return len;
-}
-
 /* Length of the longest beginning that a URI shares with one listed by the participant. */
 static size_t likeness(const struct expose_participant *participant, struct mcpx_slice uri)
 {
@@ -85,7 +72,7 @@ static size_t likeness(const struct expose_participant *participant, struct mcpx
         MCPX_JSON_EACH(walk, mcpx_text_view(&participant->lists[lists[i]].text)) {
             struct mcpx_slice raw = mcpx_json_get(walk.value, expose_lists[lists[i]].key);
             struct mcpx_slice text = {raw.text + 1, raw.len < 2 ? 0 : raw.len - 2};
-            size_t common = raw.len < 2 ? 0 : common_len(text, uri);
+            size_t common = raw.len < 2 ? 0 : mx_common_len(text, uri);
 
             best = common > best ? common : best;
         }
@@ -184,9 +171,9 @@ static bool find_item(const struct expose *x, const struct mcpx_rpc *rpc,
 {
     struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
 
-    if (is_method(rpc, "tools/call"))
+    if (bridge_is(rpc->method, "tools/call"))
         return find_name(x, EXPOSE_TOOL_NAME, name, out);
-    if (is_method(rpc, "prompts/get") || is_prompt(ref))
+    if (bridge_is(rpc->method, "prompts/get") || is_prompt(ref))
         return find_name(x, EXPOSE_PROMPT_NAME, name, out);
     if (ref.text && find_name(x, EXPOSE_URI_TEMPLATE, name, out))
         return true;
@@ -199,9 +186,9 @@ static struct holder find_holder(const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
 
-    if (is_method(rpc, "completion/complete"))
+    if (bridge_is(rpc->method, "completion/complete"))
         return (struct holder){ref, is_prompt(ref) ? "name" : "uri"};
-    if (is_method(rpc, "tools/call") || is_method(rpc, "prompts/get"))
+    if (bridge_is(rpc->method, "tools/call") || bridge_is(rpc->method, "prompts/get"))
         return (struct holder){rpc->params, "name"};
     if (mcpx_json_get(rpc->params, "taskId").text)
         return (struct holder){rpc->params, "taskId"};

@@ -6,6 +6,7 @@
 #include "tools/mcpxctl/core/snapshot.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/match.h"
 #include "lib/base/rows.h"
 #include "tools/common/command.h"
 #include <mcpx/session.h>
@@ -200,15 +201,6 @@ struct entry *const *snapshot_about(const struct snapshot *snapshot, struct mcpx
     return snapshot->related + low;
 }
 
-static size_t common_length(struct mcpx_slice a, struct mcpx_slice b)
-{
-    size_t len = 0;
-
-    while (len < a.len && len < b.len && a.text[len] == b.text[len])
-        len++;
-    return len;
-}
-
 struct mcpx_slice snapshot_brief(const struct snapshot *snapshot, const struct entry *entry,
                                  size_t least)
 {
@@ -218,7 +210,7 @@ struct mcpx_slice snapshot_brief(const struct snapshot *snapshot, const struct e
     for (size_t i = 0; i < 2; i++) {
         size_t other = i == 0 ? place - 1 : place + 1;
         size_t common = other < snapshot->count
-                            ? common_length(snapshot->sorted[other]->id, entry->id)
+                            ? mx_common_len(snapshot->sorted[other]->id, entry->id)
                             : 0;
 
         len = common >= len ? common + 1 : len;
