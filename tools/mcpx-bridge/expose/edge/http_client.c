@@ -24,14 +24,10 @@
  * HELD_MAX: most bytes of all bodies and answers; more are refused. A body counts until its answer,
  * because the server keeps parts of it. WAITING_MAX: most requests that wait for an answer. It is
  * below the number of connections, so that one is left to refuse further requests. WAITING_BYTES:
- * most bytes of their bodies, which cannot give way. One address may have half of both.
+ * most bytes of their bodies, which cannot give way. One address may have half of both, so the
+ * longest body may wait.
  */
-enum {
-    QUIET_MS = 30000,
-    HELD_MAX = 192 << 20,
-    WAITING_MAX = 240,
-    WAITING_BYTES = 2 * EXPOSE_LINE_MAX
-};
+enum { QUIET_MS = 30000, HELD_MAX = 192 << 20, WAITING_MAX = 240, WAITING_BYTES = 128 << 20 };
 
 static const struct mx_http_fault too_long = {413, "the body is longer than this bridge reads",
                                               NULL},
