@@ -67,7 +67,7 @@ static bool client_can(const struct expose *x, struct mcpx_slice method)
     struct mcpx_slice capabilities = mcpx_text_view(&x->client.capabilities);
 
     for (size_t i = 0; i < sizeof askable / sizeof askable[0]; i++)
-        if (mcpx_slice_equal(method, mcpx_slice_of(askable[i].method)))
+        if (bridge_is(method, askable[i].method))
             return mcpx_json_get(capabilities, askable[i].capability).text != NULL;
     return false;
 }
@@ -135,7 +135,7 @@ static bool may_answer(struct expose *x, const struct mcpx_event *event)
 
 void expose_ask(struct expose *x, const struct mcpx_event *event)
 {
-    bool is_ping = mcpx_slice_equal(event->rpc->method, MCPX_SLICE("ping"));
+    bool is_ping = bridge_is(event->rpc->method, "ping");
     const char *obstacle;
     int code;
 

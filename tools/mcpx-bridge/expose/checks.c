@@ -175,7 +175,7 @@ static unsigned ids_of(const struct bridge_call *call)
     struct mcpx_slice method = call->method;
 
     if (method.len > 6 && memcmp(method.text, "tasks/", 6) == 0 &&
-        !mcpx_slice_equal(method, MCPX_SLICE("tasks/result")))
+        !bridge_is(method, "tasks/result"))
         return EXPOSE_ID_OF_TASK;
     return mcpx_json_get(call->params, "task").text ? EXPOSE_ID_IN_TASK : 0;
 }

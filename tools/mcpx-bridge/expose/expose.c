@@ -148,12 +148,12 @@ static bool is_passed(const struct expose *x, const struct mcpx_event *event)
     struct mcpx_slice method = event->rpc->method, params = event->rpc->params;
     struct mcpx_slice from = event->envelope->from;
 
-    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/tasks/status")))
+    if (bridge_is(method, "notifications/tasks/status"))
         return expose_ids_owns(x, from, EXPOSE_TASK_ID, mcpx_json_get(params, "taskId"));
-    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/elicitation/complete")))
+    if (bridge_is(method, "notifications/elicitation/complete"))
         return expose_ids_owns(x, from, EXPOSE_ELICITATION_ID,
                                mcpx_json_get(params, "elicitationId"));
-    return mcpx_slice_equal(method, MCPX_SLICE("notifications/message"));
+    return bridge_is(method, "notifications/message");
 }
 
 /* Passes a notification on; only its ids change. */
@@ -176,8 +176,7 @@ static enum expose_list changed_list(struct mcpx_slice method)
 {
     size_t list = 0;
 
-    while (list < EXPOSE_LIST_COUNT &&
-           !mcpx_slice_equal(method, mcpx_slice_of(expose_lists[list].changed)))
+    while (list < EXPOSE_LIST_COUNT && !bridge_is(method, expose_lists[list].changed))
         list++;
     return (enum expose_list)list;
 }
@@ -193,11 +192,11 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
         return;
     if (list != EXPOSE_LIST_COUNT)
         expose_probe_changed(x, from, list);
-    else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/cancelled")))
+    else if (bridge_is(method, "notifications/cancelled"))
         expose_ask_cancelled(x, from, event->rpc->params);
-    else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")))
+    else if (bridge_is(method, "notifications/progress"))
         pass_progress(x, event);
-    else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/resources/updated")))
+    else if (bridge_is(method, "notifications/resources/updated"))
         expose_watch_updated(x, from, event->rpc);
     else if (x->client.initialized && participant->state == EXPOSE_PARTICIPANT_LISTED &&
              is_passed(x, event))

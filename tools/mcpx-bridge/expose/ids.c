@@ -120,7 +120,7 @@ void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
         expose_ids_note(x, participant, EXPOSE_TASK_ID,
                         mcpx_json_get(mcpx_json_get(rpc->result, "task"), "taskId"));
     /* The error "visit these addresses first": its data names the questions. */
-    if (!mcpx_slice_equal(mcpx_json_get(rpc->error, "code"), MCPX_SLICE("-32042")))
+    if (!bridge_is(mcpx_json_get(rpc->error, "code"), "-32042"))
         return;
     MCPX_JSON_EACH(walk, mcpx_json_get(data, "elicitations"))
         expose_ids_note(x, participant, EXPOSE_ELICITATION_ID,

@@ -258,7 +258,7 @@ static void refuse_list(struct expose *x, struct expose_items *items, struct mcp
     bool is_server = items->owner->hello.len > 0;
     mx_scoped_text why = {0};
 
-    if (!is_server || mcpx_slice_equal(mcpx_json_get(error, "code"), MCPX_SLICE("-32601"))) {
+    if (!is_server || bridge_is(mcpx_json_get(error, "code"), "-32601")) {
         expose_catalog_drop(&x->catalog, items, false);
         items->is_known |= is_server;
         return;

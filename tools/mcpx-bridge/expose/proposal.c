@@ -81,7 +81,7 @@ void expose_rejected(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event)
 {
     struct mcpx_slice reason = mcpx_json_get(event->envelope->payload, "reason");
-    bool is_tool = mcpx_slice_equal(call->method, MCPX_SLICE("tools/call"));
+    bool is_tool = bridge_is(call->method, "tools/call");
     struct mcpx_call_end how = {.type = MCPX_CALL_REFUSED, .is_error = !is_tool};
     mx_scoped_text operation = operation_of(call), answer = {0};
     struct mcpx_text sentence;

@@ -47,7 +47,7 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
     struct mcpx_slice cursor = mcpx_json_get(request->rpc->params, "cursor"), who;
     struct mcpx_text result = {0};
 
-    if (cursor.text && !mcpx_slice_equal(cursor, MCPX_SLICE("null"))) {
+    if (cursor.text && !bridge_is(cursor, "null")) {
         expose_tell_error(x, request->rpc->id, BRIDGE_BAD_PARAMS,
                           "params.cursor: the list comes in one page, no cursor was given "
                           "out");
@@ -96,7 +96,7 @@ static bool some_can(const struct expose *x, const char *capability, const char 
 
         if (member)
             value = mcpx_json_get(value, member);
-        if (value.text && !mcpx_slice_equal(value, MCPX_SLICE("false")))
+        if (value.text && !bridge_is(value, "false"))
             return true;
     }
     return false;
@@ -147,7 +147,7 @@ static void greet(struct expose *x, const struct mcpx_rpc *rpc)
 
     if (x->config.answers_only) {
         /* several clients: none stands for all */
-    } else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("initialize"))) {
+    } else if (bridge_is(rpc->method, "initialize")) {
         keep(&x->client.capabilities, mcpx_json_get(rpc->params, "capabilities"));
         keep(&x->client.info, mcpx_json_get(rpc->params, "clientInfo"));
     } else if (first) {
@@ -318,7 +318,7 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
         return;
     greet(x, rpc);
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
-        if (!mcpx_slice_equal(rpc->method, mcpx_slice_of(methods[i].method)))
+        if (!bridge_is(rpc->method, methods[i].method))
             continue;
         if (!is_spoken(x, &methods[i]))
             break;
@@ -337,9 +337,9 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
  */
 static void serve_notification(struct expose *x, const struct mcpx_rpc *rpc)
 {
-    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/initialized")))
+    if (bridge_is(rpc->method, "notifications/initialized"))
         x->client.initialized = true;
-    else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/cancelled")))
+    else if (bridge_is(rpc->method, "notifications/cancelled"))
         expose_cancel(x, rpc);
 }
 

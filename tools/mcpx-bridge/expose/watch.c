@@ -21,8 +21,8 @@ static struct bridge_call *find(const struct expose *x, struct mcpx_slice partic
 
 void expose_watch(struct expose *x, const struct bridge_call *call, struct mcpx_slice shown)
 {
-    bool on = mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe"));
-    bool off = mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe"));
+    bool on = bridge_is(call->method, "resources/subscribe");
+    bool off = bridge_is(call->method, "resources/unsubscribe");
     struct bridge_call *watch = on || off ? find(x, call->who.id, call->context) : NULL;
     struct bridge_call from = {.who = call->who, .context = call->context, .token = shown};
 
@@ -97,8 +97,8 @@ bool expose_listen(struct expose *x, const struct expose_request *request)
         return true;
     }
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
-        x->client.wants[i] = members[i] && mcpx_slice_equal(mcpx_json_get(wanted, members[i]),
-                                                            MCPX_SLICE("true"));
+        x->client.wants[i] =
+            members[i] && bridge_is(mcpx_json_get(wanted, members[i]), "true");
     mcpx_text_reset(&x->client.listen);
     mcpx_text_slice(&x->client.listen, request->rpc->id);
     mcpx_json_add_changed(&agreed, wanted, &without, 1);

@@ -96,7 +96,7 @@ bool expose_post_wants_events(const struct mx_http_head *head)
 /* False for the absolute form: it has a host in front, and another server might read that. */
 static bool is_path(const struct mx_http_head *head)
 {
-    return mcpx_slice_equal(head->target, MCPX_SLICE("/mcp")) &&
+    return bridge_is(head->target, "/mcp") &&
            head->target.text == head->method.text + head->method.len + 1;
 }
 
@@ -124,7 +124,7 @@ const struct mx_http_fault *expose_post_judge(const struct mx_http_head *head)
         return &no_origin;
     if (!is_path(head))
         return &no_path;
-    if (!mcpx_slice_equal(head->method, MCPX_SLICE("POST")))
+    if (!bridge_is(head->method, "POST"))
         return &no_method;
     return is_type(type, "application/json") ? NULL : &no_type;
 }

@@ -203,7 +203,7 @@ static bool refers_nowhere(struct mcpx_slice schema)
     memory_checked(mcpx_schema_compile(shelf, schema, NULL, &report, &compiled));
     mcpx_schema_unref(compiled);
     for (size_t i = 0; !compiled && i < report.count; i++)
-        found |= mcpx_slice_equal(report.errors[i].keyword, MCPX_SLICE("$ref"));
+        found |= bridge_is(report.errors[i].keyword, "$ref");
     mcpx_schema_report_fini(&report);
     mcpx_shelf_free(shelf);
     return found;
