@@ -23,8 +23,7 @@ const result = (text) => ({ jsonrpc: '2.0', id: 0, result: { content: [{ type: '
 async function scene(t, guarded) {
   const room = new Room(t, router);
   const friend = await room.join('friend', ['mcp/request:*', 'mcp/response:*', 'chat']);
-  const agent = await naiveAgent(router, { id: 'naive', topic: room.topic, guarded });
-  t.after(() => agent.finish());
+  const agent = await naiveAgent(t, router, { id: 'naive', topic: room.topic, guarded });
   return { room, friend, agent };
 }
 
@@ -75,6 +74,14 @@ for (const { what, grants, kind, more, reason } of EXECUTIONS) {
   });
 }
 
+test('lines that are too many are counted, with --json in an object as well', async (t) => {
+  const it = await scene(t, true);
+  const mallory = await it.room.join('mallory', ['mcp/proposal:*']);
+  for (let i = 0; i < 150; i += 1) mallory.send('mcp/proposal:tools/call:evil', call('evil'));
+  await it.agent.until(/lines_missing","text":"\d+ lines are missing here: they were too many/);
+  for (const line of it.agent.log.trim().split('\n')) assert.equal(typeof JSON.parse(line).event, 'string');
+});
+
 /** The agent asks its friend, who answers when `ready(request)` has come true. */
 async function askFriend({ friend, agent }, ready) {
   agent.stdin.write('ask 1 friend add\n');
@@ -122,8 +129,7 @@ test('the answer of somebody who was not asked is believed by a bare agent', asy
   const room = new Room(t, directed);
   const friend = await room.join('friend', ['mcp/*'], { query: { routing: 'all' } });
   const mallory = await room.join('mallory', ['mcp/response:*'], { query: { routing: 'all' } });
-  const agent = await naiveAgent(directed, { id: 'naive', topic: room.topic, guarded: false });
-  t.after(() => agent.finish());
+  const agent = await naiveAgent(t, directed, { id: 'naive', topic: room.topic, guarded: false });
   const { text } = await askFriend({ friend, agent }, async (request) => {
     mallory.send('mcp/response:tools/call:add', result('6'),
       { to: ['naive'], correlation_id: request.id });
@@ -136,7 +142,7 @@ test('the answer of somebody who was not asked is believed by a bare agent', asy
 
 test('a message passes as the bytes it came as', async (t) => {
   const room = new Room(t, router);
-  const gate = await listeningGuard(router);
+  const gate = await listeningGuard(t, router);
   const speaker = await room.join('speaker', ['chat']);
   const reader = await Participant.join({ url: gate.url, token: (...who) => router.token(...who) },
     { id: 'reader', topic: room.topic });
@@ -150,11 +156,10 @@ test('a message passes as the bytes it came as', async (t) => {
   }
   await reader.ping();
   await reader.close();
-  await gate.stop();
 });
 
-test('ordinary requests pass, their errors too', async () => {
-  const gate = await listeningGuard(router);
+test('ordinary requests pass, their errors too', async (t) => {
+  const gate = await listeningGuard(t, router);
   for (const path of ['/health', '/v0.1/topics', '/nowhere']) {
     const [bare, guarded] = await Promise.all([router.http, gate.http]
       .map((base) => inTime(fetch(base + path), path)));
@@ -165,15 +170,13 @@ test('ordinary requests pass, their errors too', async () => {
   assert.equal(refused.status, 400);
   await assert.rejects(Participant.join({ url: gate.url }, { topic: 't', authorization: false }),
     { status: 401 });
-  await gate.stop();
 });
 
 test('a reader that hangs is seen by the router, not hidden by the guard', async (t) => {
   const small = await Router.startFor(t, { config: { limits: { backlog_bytes: 1 << 20 } },
     args: ['--dev'] });
   const room = new Room(t, small);
-  const gate = await listeningGuard(small);
-  t.after(() => gate.stop());
+  const gate = await listeningGuard(t, small);
   const speaker = await room.join('speaker', ['chat']);
   const reader = await Participant.join({ url: gate.url, token: (...who) => small.token(...who) },
     { id: 'reader', topic: room.topic });
@@ -189,18 +192,16 @@ test('a reader that hangs is seen by the router, not hidden by the guard', async
 });
 
 test('a router is found under whichever of its addresses it listens at', async (t) => {
-  const gate = await listeningGuard({ http: router.http.replace('127.0.0.1', 'localhost') });
-  t.after(() => gate.stop());
+  const gate = await listeningGuard(t, { http: router.http.replace('127.0.0.1', 'localhost') });
   assert.equal((await fetch(`${gate.http}/health`)).status, 200);
 });
 
-test('a router that is not there is a 502 that says so', async () => {
-  const gate = await listeningGuard({ http: 'http://127.0.0.1:1' });
+test('a router that is not there is a 502 that says so', async (t) => {
+  const gate = await listeningGuard(t, { http: 'http://127.0.0.1:1' });
   const answer = await fetch(`${gate.http}/health`);
   assert.equal(answer.status, 502);
   assert.match((await answer.json()).detail, /connection refused/);
   await gate.until(/cannot connect to 127\.0\.0\.1 port 1: connection refused/);
-  await gate.stop();
 });
 
 /** A router that takes connections and says nothing; `sockets` are what it has taken. */
@@ -240,25 +241,23 @@ function upgrade(t, gate) {
 
 test('a router that hangs keeps an agent waiting only so long', async (t) => {
   const silent = await silentRouter(t);
-  const gate = await listeningGuard(silent, ['--timeout', '2']);
+  const gate = await listeningGuard(t, silent, ['--timeout', '2']);
   const agent = upgrade(t, gate);
   await inTime(agent.over, () => 'the agent still waits');
   assert.match(agent.text, /^HTTP\/1\.1 504 /);
   await silent.taken(1);
   await gate.until(/the router did not answer in time/);
   await inTime(silent.sockets[0].gone, () => 'the router still has the connection');
-  await gate.stop();
 });
 
 test('an agent that leaves while the router hangs leaves nothing behind', async (t) => {
   const silent = await silentRouter(t);
-  const gate = await listeningGuard(silent);
+  const gate = await listeningGuard(t, silent);
   const agents = Array.from({ length: 50 }, () => upgrade(t, gate));
   await silent.taken(50);
   for (const agent of agents) agent.destroy();
   await inTime(Promise.all(silent.sockets.map((socket) => socket.gone)),
     () => 'the router still has connections');
-  await gate.stop();
 });
 
 /* ---- the command ---- */

@@ -209,14 +209,15 @@ test('garbage and overlong lines do not disturb the others', async (t) => {
   await bridge.until(/longer than --line-max/);
 });
 
+const TOKEN = 'a-token-of-the-configuration-of-this-router';
+const config = { participants: { server: { topics: ['*'], grants: IMPORT_GRANTS,
+  token_sha256: sha256(TOKEN) } } };
+
 test('a router that comes back finds the same server', async (t) => {
-  const token = 'a-token-of-the-configuration-of-this-router';
-  const config = { participants: { server: { topics: ['*'], grants: IMPORT_GRANTS,
-    token_sha256: sha256(token) } } };
   const args = ['--dev', '--listen', `127.0.0.1:${await freePort()}`];
   const first = await Router.start({ config, args });
   const bridge = Program.start('mcpx-bridge', ['import', '--url', first.url, '--topic', 'room',
-    '--', ...EVERYTHING], { env: { MCPX_TOKEN: token } });
+    '--', ...EVERYTHING], { env: { MCPX_TOKEN: TOKEN } });
   t.after(() => bridge.stop());
   await bridge.until(/is ready/);
   const { pid } = serverOf(bridge, 'server-everything');
@@ -231,12 +232,9 @@ test('a router that comes back finds the same server', async (t) => {
 });
 
 test('who reads the last line of a bridge without a server reads why it has none', async (t) => {
-  const token = 'a-token-of-the-configuration-of-this-router';
-  const config = { participants: { server: { topics: ['*'], grants: IMPORT_GRANTS,
-    token_sha256: sha256(token) } } };
   const port = await freePort();
   const bridge = Program.start('mcpx-bridge', ['import', '--url', `ws://127.0.0.1:${port}`,
-    '--topic', 'room', '--', 'sh', '-c', 'exit 3'], { env: { MCPX_TOKEN: token } });
+    '--topic', 'room', '--', 'sh', '-c', 'exit 3'], { env: { MCPX_TOKEN: TOKEN } });
   t.after(() => bridge.stop());
   await bridge.until(/the server is gone/);
   const late = await Router.startFor(t, { config, args: ['--dev', '--listen', `127.0.0.1:${port}`] });

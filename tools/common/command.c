@@ -26,6 +26,7 @@ enum { COMPLAINT_MAX = 4096, SUBJECT_MAX = 256, DRAIN_MS = 1000, OPTION_NAME_MAX
 static struct mx_line_writer complaints = {.fd = STDERR_FILENO};
 
 static const char *program_name = "mcpx", *verb_name;
+static bool is_json;
 
 const struct command *command_find(const struct command *table, const char *name)
 {
@@ -41,17 +42,32 @@ void complain_as(const char *program, const char *verb)
     verb_name = verb;
 }
 
+void complain_as_json(void)
+{
+    is_json = true;
+}
+
+void complain_of_missing(uint64_t count, const char *why)
+{
+    mx_scoped_text text = mx_formatted("%s lines are missing here: %s", count, why),
+                   line = {0};
+
+    if (is_json)
+        mx_format(&line, "{\"event\":\"lines_missing\",\"text\":%q}\n", &text);
+    else
+        mx_format(&line, "%s: %s\n", program_name, &text);
+    mx_line_writer_put(&complaints, text_whole(&line));
+}
+
 /* Prints how many lines were lost, in the place where they are missing. */
 static void report_lost(void)
 {
-    char line[160];
+    uint64_t lost = complaints.lost;
 
     if (!mx_line_writer_may_report_lost(&complaints))
         return;
-    snprintf(line, sizeof line, "%s: %llu lines were lost here: standard error was not read\n",
-             program_name, (unsigned long long)complaints.lost);
     complaints.lost = 0;
-    mx_line_writer_put(&complaints, mcpx_slice_of(line));
+    complain_of_missing(lost, "standard error was not read");
 }
 
 void complain_without_waiting(void)

@@ -260,6 +260,10 @@ struct mcpx_slice text_whole(const struct mcpx_text *text);
 /** Prints whole lines to standard error, unchanged, as complain() does. */
 void complain_in_lines(struct mcpx_slice lines);
 
+/** Prints how many lines are missing, and why; a JSON object after complain_as_json. */
+void complain_of_missing(uint64_t count, const char *why);
+void complain_as_json(void);
+
 /**
  * From now on complaints do not wait for the reader of standard error. A bounded buffer keeps lines
  * that it does not accept at once. A later line gives the number of lost ones. For programs with an

@@ -18,19 +18,21 @@ export function guard(router, args = [], command = []) {
   return Program.start('mcpx-bridge', ['guard', '--url', addressOf(router), ...args, ...behind], PIPES);
 }
 
-/** A guard without a command; resolves with the program, its `url` and `http`. */
-export async function listeningGuard(router, args = []) {
+/** A guard without a command for a test; resolves with the program, its `url` and `http`. */
+export async function listeningGuard(t, router, args = []) {
   const program = guard(router, args);
+  t.after(() => program.stop());
   const [, url] = await program.says(/(ws:\/\/[^"\s]+)["\s]/);
   return Object.assign(program, { url: `${url}/ws`, http: url.replace('ws:', 'http:') });
 }
 
-/** A naive agent that has been welcomed: bare, or behind a guard. */
-export async function naiveAgent(router, { id, topic, guarded, args = ['--json'] }) {
+/** A naive agent for a test, welcomed: bare, or behind a guard. */
+export async function naiveAgent(t, router, { id, topic, guarded }) {
   const command = [AGENT, id, topic];
-  const agent = guarded ? guard(router, args, [process.execPath, ...command])
+  const agent = guarded ? guard(router, ['--json'], [process.execPath, ...command])
     : Program.start('agent', command, { ...PIPES, program: process.execPath,
       env: { MCPX_GATEWAY: addressOf(router) } });
+  t.after(() => agent.finish());
   await agent.says(/"ready"/);
   return agent;
 }

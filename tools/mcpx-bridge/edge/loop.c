@@ -33,7 +33,7 @@ static void on_round(uv_prepare_t *round)
 
     (void)round;
     if (left > 0)
-        complain("%llu lines left out: there were too many", (unsigned long long)left);
+        complain_of_missing(left, "they were too many");
     complain_again();
 }
 

@@ -309,6 +309,8 @@ int cmd_guard(const struct arguments *arguments)
     if (fault)
         return fail_with(STATUS_USAGE, "--listen: %s", fault);
     server.json = arguments_have(arguments, "--json");
+    if (server.json)
+        complain_as_json();
     server.verbose = arguments_have(arguments, "--verbose");
     server.message_max = (size_t)arguments_number(arguments, "--message-max", MESSAGE_MAX);
     server.timeout_ms = arguments_ms(arguments, "--timeout", TIMEOUT_MS);
