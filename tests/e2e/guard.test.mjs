@@ -10,7 +10,7 @@ import { connect, createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { Participant } from './lib/participant.mjs';
 import { addressOf, guard, listeningGuard, naiveAgent } from './lib/guard.mjs';
-import { Program, programBinary } from './lib/program.mjs';
+import { Program, programBinary, run } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { Router, inTime } from './lib/router.mjs';
 
@@ -97,6 +97,12 @@ async function askFriend({ friend, agent }, ready) {
 const answerOf = (who, from, request) => who.until((envelope) => envelope.from === from
   && envelope.correlation_id === request.id, `the answer of ${from}`);
 
+/** Mallory answers in place of the friend. */
+const spoofed = (mallory, friend) => async (request) => {
+  mallory.send('mcp/response:tools/call:add', result('6'), { to: ['naive'], correlation_id: request.id });
+  await answerOf(friend, 'mallory', request);
+};
+
 test('a bare agent answers its own question and believes itself', async (t) => {
   const it = await scene(t, false);
   const { text } = await askFriend(it, (request) => answerOf(it.friend, 'naive', request));
@@ -113,39 +119,32 @@ test('a guarded agent does not hear its own question', async (t) => {
 test('the answer of somebody who was not asked does not reach a guarded agent', async (t) => {
   const it = await scene(t, true);
   const mallory = await it.room.join('mallory', ['mcp/response:*']);
-  const { text } = await askFriend(it, async (request) => {
-    mallory.send('mcp/response:tools/call:add', result('6'),
-      { to: ['naive'], correlation_id: request.id });
-    await answerOf(it.friend, 'mallory', request);
-  });
+  const { text } = await askFriend(it, spoofed(mallory, it.friend));
   assert.equal(text, '5');
   await it.agent.until(/left_out.*"reason":"other_sender"/);
 });
 
 /* Its own answer would be the first: a bare agent hears nothing of itself in a directed room. */
 test('the answer of somebody who was not asked is believed by a bare agent', async (t) => {
-  const directed = await Router.startFor(t, { config: { topics: { routing: 'directed' } },
-    args: ['--dev'] });
+  const directed = await Router.startFor(t, { config: { topics: { routing: 'directed' } }, args: ['--dev'] });
   const room = new Room(t, directed);
   const friend = await room.join('friend', ['mcp/*'], { query: { routing: 'all' } });
   const mallory = await room.join('mallory', ['mcp/response:*'], { query: { routing: 'all' } });
   const agent = await naiveAgent(t, directed, { id: 'naive', topic: room.topic, guarded: false });
-  const { text } = await askFriend({ friend, agent }, async (request) => {
-    mallory.send('mcp/response:tools/call:add', result('6'),
-      { to: ['naive'], correlation_id: request.id });
-    await answerOf(friend, 'mallory', request);
-  });
+  const { text } = await askFriend({ friend, agent }, spoofed(mallory, friend));
   assert.equal(text, '6');
 });
 
 /* ---- nothing else changes ---- */
 
+const readerBehind = (gate, from, { topic }) => Participant.join(
+  { url: gate.url, token: (...who) => from.token(...who) }, { id: 'reader', topic });
+
 test('a message passes as the bytes it came as', async (t) => {
   const room = new Room(t, router);
   const gate = await listeningGuard(t, router);
   const speaker = await room.join('speaker', ['chat']);
-  const reader = await Participant.join({ url: gate.url, token: (...who) => router.token(...who) },
-    { id: 'reader', topic: room.topic });
+  const reader = await readerBehind(gate, router, room);
   const text = `{"kind":"chat" ,"protocol":"mcpx/v0.1", "id":"bytes-${room.topic}",`
     + '"payload":{"n":12345678901234567890,"x":1e400,"\\u0061":"\\ud800","a":1,"a":2}}';
   speaker.sendText(text);
@@ -168,18 +167,15 @@ test('ordinary requests pass, their errors too', async (t) => {
   }
   const refused = await fetch(`${gate.http}/v0.1/auth/token`, { method: 'POST', body: '{}' });
   assert.equal(refused.status, 400);
-  await assert.rejects(Participant.join({ url: gate.url }, { topic: 't', authorization: false }),
-    { status: 401 });
+  await assert.rejects(Participant.join({ url: gate.url }, { topic: 't', authorization: false }), { status: 401 });
 });
 
 test('a reader that hangs is seen by the router, not hidden by the guard', async (t) => {
-  const small = await Router.startFor(t, { config: { limits: { backlog_bytes: 1 << 20 } },
-    args: ['--dev'] });
+  const small = await Router.startFor(t, { config: { limits: { backlog_bytes: 1 << 20 } }, args: ['--dev'] });
   const room = new Room(t, small);
   const gate = await listeningGuard(t, small);
   const speaker = await room.join('speaker', ['chat']);
-  const reader = await Participant.join({ url: gate.url, token: (...who) => small.token(...who) },
-    { id: 'reader', topic: room.topic });
+  const reader = await readerBehind(gate, small, room);
   reader.pause();
   const gone = speaker.until(({ kind, payload }) => kind === 'system/presence'
     && payload.event === 'leave' && payload.participant.id === 'reader', 'its leave');
@@ -256,8 +252,7 @@ test('an agent that leaves while the router hangs leaves nothing behind', async 
   const agents = Array.from({ length: 50 }, () => upgrade(t, gate));
   await silent.taken(50);
   for (const agent of agents) agent.destroy();
-  await inTime(Promise.all(silent.sockets.map((socket) => socket.gone)),
-    () => 'the router still has connections');
+  await inTime(Promise.all(silent.sockets.map((socket) => socket.gone)), () => 'the router still has connections');
 });
 
 /* ---- the command ---- */
@@ -272,6 +267,14 @@ test('the guard ends with the exit code of its command, or 128 and its signal', 
   signalled.kill();
   signalled.stdin.write('\n');
   assert.equal((await signalled.end()).code, 9);
+});
+
+test('under nohup, SIGHUP is ignored by the guard and its command', async () => {
+  const program = Program.start('sh', ['-c', 'trap "" HUP; exec "$@"', 'sh', programBinary('mcpx-bridge'), 'guard',
+    '--url', addressOf(router), '--', 'sh', '-c', 'grep -h SigIgn /proc/$PPID/status /proc/self/status'],
+  { program: '/bin/sh', stdin: 'pipe', stdout: 'kept' });
+  await program.says(/(SigIgn:.*[13579bdf]\n){2}/);
+  assert.equal((await program.finish()).code, 0);
 });
 
 test('in a terminal the command gets each signal once, whoever sends it', async (t) => {
@@ -316,4 +319,6 @@ test('what cannot be guarded is said, with exit code 2, and what cannot be run w
   const missing = guard(router, [], ['/nonexistent/agent']);
   assert.equal((await missing.end()).code, 1);
   assert.match(missing.log, /cannot run the command: no such file/);
+  const few = await run('/bin/sh', ['-c', 'ulimit -n 7; exec "$@"', 'sh', programBinary('mcpx-bridge'), 'guard']);
+  assert.deepEqual([few.code, few.stderr], [1, 'guard: cannot have an event loop: too many open files\n']);
 });

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { IMPORT_GRANTS, startImport } from './lib/import.mjs';
+import { importIntoTwo, IMPORT_GRANTS, startImport } from './lib/import.mjs';
 import { Program, descendants, untilGone } from './lib/program.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
@@ -109,20 +109,8 @@ test('nothing is left of any process when the bridge is killed', async (t) => {
   await untilGone(family);
 });
 
-/** One import at two tables, with an ann at each. */
-async function twoTables(t, more = []) {
-  const rooms = [new Room(t, router), new Room(t, router)];
-  const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url,
-    ...rooms.flatMap(({ topic }) => ['--topic', topic]), '--as', 'server', ...more, '--', ...PATIENT]);
-  t.after(() => bridge.stop());
-  await bridge.until(/joined as[^]*joined as/);
-  const anns = await Promise.all(rooms.map(async (room) =>
-    new Seat(await room.join('ann', ['mcp/*']), 'server')));
-  return { rooms, bridge, anns };
-}
-
 test('one server sits at two tables, and keeps them apart', async (t) => {
-  const { bridge, anns: [here, there] } = await twoTables(t);
+  const { bridge, anns: [here, there] } = await importIntoTwo(t, router, PATIENT);
   const id = here.write(rpc(7, 'wait'));
   await bridge.until(/\] waiting/);
   there.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled',
@@ -136,7 +124,7 @@ test('one server sits at two tables, and keeps them apart', async (t) => {
 });
 
 test('who shows the bridge out of one topic has not ended it in the other', async (t) => {
-  const { rooms, bridge, anns: [, there] } = await twoTables(t);
+  const { rooms, bridge, anns: [, there] } = await importIntoTwo(t, router, PATIENT);
   const token = await router.token('server', rooms[0].topic, IMPORT_GRANTS);
   await rooms[0].join('server', undefined, { token });
   await bridge.until(/let us go/);

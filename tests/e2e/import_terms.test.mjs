@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exposeClient, listed } from './lib/expose.mjs';
-import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
+import { importIntoTwo, IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
 import { logFolder } from './lib/folder.mjs';
 import { compareEverything, compareFilesystem, compareMemory } from './lib/official.mjs';
 import { Program } from './lib/program.mjs';
@@ -217,14 +217,8 @@ test('each call has one result in the log, whatever its end', async (t) => {
 
 test('each call has one result in the log when the topic is lost', async (t) => {
   const log = logFolder(t);
-  const rooms = [new Room(t, router), new Room(t, router)];
-  const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url,
-    ...rooms.flatMap(({ topic }) => ['--topic', topic]), '--as', 'server',
-    '--contracts', JSON.stringify({ log: { dir: log.dir } }), '--', ...COUNTING]);
-  t.after(() => bridge.stop());
-  await bridge.until(/joined as[^]*joined as/);
-  const [ann, bob] = await Promise.all(rooms.map(async (room) =>
-    new Seat(await room.join('ann', ['mcp/*']), 'server')));
+  const { rooms, bridge, anns: [ann, bob] } = await importIntoTwo(t, router, COUNTING,
+    ['--contracts', JSON.stringify({ log: { dir: log.dir } })]);
   ann.write(tool(1, 'wait'));
   await bridge.until(/\] waiting/);
   const token = await router.token('server', rooms[0].topic, IMPORT_GRANTS);

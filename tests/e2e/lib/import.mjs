@@ -2,6 +2,8 @@
  * import.mjs - a server at a topic by way of `mcpx-bridge import`.
  */
 import { Program, descendants } from './program.mjs';
+import { Room } from './room.mjs';
+import { Seat } from './wire.mjs';
 
 /** What an import needs to be allowed. */
 export const IMPORT_GRANTS = ['mcp/response:*', 'mcp/request:*', 'chat'];
@@ -20,6 +22,18 @@ export async function startImport(t, router, topic, id, command,
   t.after(() => bridge.stop());
   await bridge.until(/joined as/);
   return bridge;
+}
+
+/** One import of `command` in two rooms, with an ann in each; `more` are words of its command line. */
+export async function importIntoTwo(t, router, command, more = []) {
+  const rooms = [new Room(t, router), new Room(t, router)];
+  const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url,
+    ...rooms.flatMap(({ topic }) => ['--topic', topic]), '--as', 'server', ...more, '--', ...command]);
+  t.after(() => bridge.stop());
+  await bridge.until(/joined as[^]*joined as/);
+  const anns = await Promise.all(rooms.map(async (room) =>
+    new Seat(await room.join('ann', ['mcp/*']), 'server')));
+  return { rooms, bridge, anns };
 }
 
 /** The server process of an import; what looks after it has our own program's command line. */

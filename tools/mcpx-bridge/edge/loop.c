@@ -79,11 +79,11 @@ void loop_act(struct mcpx_client *client, const struct bridge_action *action,
         outcome->err = mcpx_client_send(client, &action->draft, &outcome->id, NULL);
 }
 
-static bool is_ignored(int number)
+bool loop_ignores_hangup(void)
 {
     struct sigaction action;
 
-    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+    return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
@@ -96,7 +96,7 @@ void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
     for (size_t i = 0; i < LOOP_SIGNALS; i++) {
         uv_signal_init(loop, &handles->signals[i]);
         handles->signals[i].data = handles;
-        if (signal_numbers[i] != SIGHUP || !is_ignored(SIGHUP))
+        if (signal_numbers[i] != SIGHUP || !loop_ignores_hangup())
             uv_signal_start(&handles->signals[i], on_signal, signal_numbers[i]);
     }
 }

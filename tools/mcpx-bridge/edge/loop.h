@@ -32,6 +32,9 @@ struct loop_handles {
     void (*on_end)(void *user); /* called from the loop at a signal */
 };
 
+/** True while SIGHUP is ignored. */
+bool loop_ignores_hangup(void);
+
 /** Starts to listen for signals, and loop_complaints_start; and closes all in the next turn. */
 void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
                         void (*on_end)(void *user), void *user);

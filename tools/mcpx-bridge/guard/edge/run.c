@@ -65,17 +65,32 @@ static void on_ended(uv_process_t *process, int64_t code, int signal)
     stop_all(server);
 }
 
+/* libuv resets an ignored SIGHUP in a command; a shell ignores it again. Returns the arguments. */
+static char **ignore_hangup(char **command)
+{
+    static char *const shell[] = {"/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"};
+    size_t count = 0;
+    char **all;
+
+    while (command[count])
+        count++;
+    all = calloc(sizeof shell / sizeof *shell + count + 1, sizeof *all);
+    memcpy(all, shell, sizeof shell);
+    memcpy(all + sizeof shell / sizeof *shell, command, count * sizeof *command);
+    return all;
+}
+
 static int start_command(struct guard_server *server)
 {
     uv_stdio_container_t stdio[3];
-    uv_process_options_t options = {
-        .exit_cb = on_ended,
-        .file = server->command[0],
-        .args = server->command,
-        .stdio_count = 3,
-        .stdio = stdio,
-    };
+    char **wrapped = loop_ignores_hangup() ? ignore_hangup(server->command) : NULL;
+    uv_process_options_t options = {.exit_cb = on_ended,
+                                    .args = wrapped ? wrapped : server->command,
+                                    .stdio_count = 3,
+                                    .stdio = stdio};
+    int err;
 
+    options.file = options.args[0];
     setenv("MCPX_URL", server->url, 1);
     setenv("MCPX_GATEWAY", server->gateway, 1);
     setenv("GATEWAY_URL", server->gateway, 1);
@@ -84,9 +99,10 @@ static int start_command(struct guard_server *server)
         stdio[i].data.fd = i;
     }
     server->process.data = server;
-    server->has_command =
-        true; /* its handle must be closed, also when this program does not exist */
-    return uv_spawn(&server->loop, &server->process, &options);
+    server->has_command = true; /* a handle to close, even when there is no such program */
+    err = uv_spawn(&server->loop, &server->process, &options);
+    free(wrapped);
+    return err;
 }
 
 /*
@@ -140,8 +156,11 @@ static void on_signal(uv_signal_t *handle, int number)
 static int start_signals(struct guard_server *server)
 {
     for (size_t i = 0; i < GUARD_SIGNALS; i++) {
-        int err = uv_signal_start(&server->signals[i], on_signal, numbers[i]);
+        int err;
 
+        if (numbers[i] == SIGHUP && loop_ignores_hangup())
+            continue;
+        err = uv_signal_start(&server->signals[i], on_signal, numbers[i]);
         if (!err)
             err = catch_before_loop(numbers[i]);
         if (err < 0)
@@ -230,17 +249,18 @@ static int start(struct guard_server *server)
 /*
  * Runs the guard until its command ends or, without one, until a signal. Returns an exit code: the
  * command's own; 128 and the signal's number when one ended it; 0 without a command; 1 when it
- * cannot listen or the command cannot be run.
+ * cannot listen or the command cannot be run (126 or 127 of the shell while SIGHUP is ignored).
  */
 static int guard_run(struct guard_server *server)
 {
     struct mcpx_text line = {0};
-    int status = 1;
+    int status, err = uv_loop_init(&server->loop);
 
-    if (uv_loop_init(&server->loop) < 0)
-        return status;
+    if (err < 0) {
+        guard_note(server, "failed", "cannot have an event loop: %s", uv_strerror(err));
+        return STATUS_FAILED;
+    }
     server->asked = guard_asked_new(ASKED_MAX);
-    signal(SIGPIPE, SIG_IGN);
     loop_complaints_start(&server->round, &server->loop);
     uv_tcp_init(&server->loop, &server->listener);
     server->listener.data = server;
