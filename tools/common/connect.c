@@ -272,6 +272,17 @@ int connection_ask(const struct connection *connection, int64_t timeout_ms, char
     return ask_for_token(connection, true, timeout_ms, token);
 }
 
+int connection_start(const struct mcpx_client_config *config, struct mcpx_client **out)
+{
+    struct mcpx_fault fault = {0};
+    enum mcpx_err err = memory_checked(mcpx_client_new(config, &fault, out));
+
+    if (err == MCPX_EINVALID)
+        return fail_with(STATUS_USAGE, "%s: %s", fault.field, fault.reason);
+    return err ? fail_with(STATUS_FAILED, "cannot connect: %s", mcpx_strerror(err))
+               : STATUS_OK;
+}
+
 bool connection_may_ask(const struct connection *connection, const struct mcpx_event *event)
 {
     return event->type == MCPX_EVENT_LEFT && event->retry_ms >= 0 &&

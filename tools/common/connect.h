@@ -125,6 +125,9 @@ int connection_authenticate(const struct arguments *arguments, struct connection
 int connection_read_other(const struct connection *first, const char *topic,
                           struct connection *out);
 
+/** Makes the client, which begins to connect. Returns an exit code, having complained. */
+int connection_start(const struct mcpx_client_config *config, struct mcpx_client **out);
+
 /**
  * True for an ended connection that another token may restore, when there is a source of tokens:
  * the router (with --as) or the token file. The program then calls connection_ask.

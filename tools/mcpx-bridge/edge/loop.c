@@ -158,18 +158,6 @@ static void on_asked(uv_work_t *work, int status)
     renewal->token = NULL;
 }
 
-int renewal_start(struct renewal *renewal, const struct mcpx_client_config *config)
-{
-    struct mcpx_fault fault = {0};
-    enum mcpx_err err = memory_checked(mcpx_client_new(config, &fault, &renewal->client));
-
-    if (err == MCPX_EINVALID)
-        return fail_with(STATUS_USAGE, "%s: %s", fault.field, fault.reason);
-    if (err)
-        return fail_with(STATUS_FAILED, "cannot connect: %s", mcpx_strerror(err));
-    return STATUS_OK;
-}
-
 void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_event *event)
 {
     bool renews = renewal->where->client.session.renews_token;

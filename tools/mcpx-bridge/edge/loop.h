@@ -67,7 +67,7 @@ int loop_left_status(int code);
 /** One question at a time, asked off the loop. Zero-initialised but for these it is ready: */
 struct renewal {
     struct connection *where; /* where a token comes from; gets it, too */
-    /* Gets the token: made by renewal_start, freed by who sets it to NULL. */
+    /* Gets the token; set by connection_start. The program that frees it sets it to NULL. */
     struct mcpx_client *client;
 
     /* private */
@@ -76,9 +76,6 @@ struct renewal {
     int status;
     char *token;
 };
-
-/** Makes the client, which begins to connect. Returns an exit code, having complained. */
-int renewal_start(struct renewal *renewal, const struct mcpx_client_config *config);
 
 /**
  * Looks at an event of the client: one that ends a connection for its token's sake asks for another

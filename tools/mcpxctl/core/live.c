@@ -204,17 +204,12 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
 static int start(struct live *out, int history)
 {
     struct mcpx_client_config config = out->where.client;
-    struct mcpx_fault fault = {"", "", 0};
-    enum mcpx_err err;
 
     config.routing = "all";
     config.history = history;
     config.session.observe = out->patient;
     config.session.instance = true;
-    err = mcpx_client_new(&config, &fault, &out->client);
-    if (err == MCPX_EINVALID)
-        return fail_with(STATUS_USAGE, "%s: %s", fault.field, fault.reason);
-    return err ? fail_with(STATUS_FAILED, "%s", mcpx_strerror(err)) : STATUS_OK;
+    return connection_start(&config, &out->client);
 }
 
 /* `status` is that of connection_read. */

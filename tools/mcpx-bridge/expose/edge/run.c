@@ -269,7 +269,7 @@ static int start_client(struct edge *edge)
     config.on_event = on_event;
     config.user = edge;
     edge->renewal = (struct renewal){.where = &edge->connection};
-    return renewal_start(&edge->renewal, &config);
+    return connection_start(&config, &edge->renewal.client);
 }
 
 static void start_core(struct edge *edge)

@@ -328,7 +328,7 @@ static int start_client(struct edge *edge, size_t number)
     config.on_event = on_event;
     config.user = seat;
     seat->renewal = (struct renewal){.where = &edge->job->topics[number]};
-    return renewal_start(&seat->renewal, &config);
+    return connection_start(&config, &seat->renewal.client);
 }
 
 static int start(struct edge *edge)
