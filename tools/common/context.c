@@ -269,10 +269,9 @@ char *secret_take(const char *variable)
     return taken;
 }
 
-void secret_drop_others(const char *kept)
+void secret_drop_others(void)
 {
-    static char *const secrets[] = {"MCPX_TOKEN", "MCPX_*_TOKEN", "MCPX_SECRET",
-                                    "MCPX_*_SECRET"};
+    static char *const secrets[] = {"MCPX_*_TOKEN", "MCPX_SECRET", "MCPX_*_SECRET"};
     size_t count = 0;
 
     for (size_t i = 0; environ && environ[i]; i++) {
@@ -280,8 +279,7 @@ void secret_drop_others(const char *kept)
         size_t len = strcspn(entry, "=");
 
         if (mx_glob_any_matches(secrets, sizeof secrets / sizeof *secrets,
-                                (struct mcpx_slice){entry, len}) &&
-            !value_of(entry, kept, strlen(kept)))
+                                (struct mcpx_slice){entry, len}))
             secret_wipe(entry + len, strlen(entry + len));
         else
             environ[count++] = entry;

@@ -83,10 +83,10 @@ int context_find(const json_t *tree, const char *name);
 char *secret_take(const char *variable);
 
 /**
- * Takes every variable MCPX_..._TOKEN and MCPX_..._SECRET except `kept` out of the environment, as
- * secret_take does. Children of the program must not inherit them.
+ * Takes every variable MCPX_..._TOKEN and MCPX_..._SECRET out of the environment, as secret_take
+ * does, but leaves MCPX_TOKEN. Children of the program must not inherit them.
  */
-void secret_drop_others(const char *kept);
+void secret_drop_others(void);
 
 /** Overwrites memory that held a secret. NULL is allowed when `len` is 0. */
 void secret_wipe(char *text, size_t len);

@@ -44,6 +44,6 @@ int main(int argc, char **argv)
         .see_also = "mcpxctl 1, mcpx-router 8",
     };
 
-    secret_drop_others("MCPX_TOKEN");
+    secret_drop_others();
     return program_run(&bridge, argc, argv);
 }

@@ -66,9 +66,8 @@ struct bridge_row {
     struct mcpx_text taken;        /* a text of the action that is the row's own; private */
     bool is_substitute; /* RESPOND: it stands for an answer that could not be sent */
     bool is_notice;     /* SEND: a notification of the server */
-    /* SEND: a notification that a list or a resource changed. */
-    bool is_again;
-    bool is_given_up; /* the queue was full: the message is not sent */
+    bool is_change;     /* SEND: a notification that a list or a resource changed */
+    bool is_given_up;   /* the queue was full: the message is not sent */
 };
 
 /** The list. Zero-initialised is empty. */

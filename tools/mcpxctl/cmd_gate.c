@@ -209,7 +209,7 @@ static int start(struct gate *gate)
     find_script(path);
     /* A token in the environment is not for the script. */
     unsetenv("MCPX_TOKEN");
-    secret_drop_others("MCPX_TOKEN");
+    secret_drop_others();
     gate->script = -1;
     if (pipe2(to, O_CLOEXEC) == 0 && pipe2(from, O_CLOEXEC) == 0)
         gate->script = spawn(words, to, from);

@@ -82,8 +82,9 @@ void guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text);
  *   system/...     from `system:gateway`; to the agent, or for all where that is usual
  *   anything else  not from the agent; addressed to it or to everyone
  *   mcp/request    as its kind says; about a request of the agent (correlation_id): from an
- *   addressee of it mcp/response   the answer to an open request of the agent, from an addressee of
- *   it, with its METHOD, and its CONTEXT where there is one. The JSON-RPC id is not compared,
+ *                  addressee of that request
+ *   mcp/response   the answer to an open request of the agent, from an addressee of it, with its
+ *                  METHOD, and its CONTEXT where there is one. The JSON-RPC id is not compared,
  *                  because existing agents answer with one of their own. Of one addressee only the
  *                  first passes
  *   mcp/proposal   as its kind says, without an id: existing agents execute what has method and id

@@ -94,7 +94,7 @@ void import_tell_topic(struct import *import, size_t topic, const struct mcpx_dr
 {
     struct bridge_row row = {.action = {.type = BRIDGE_SEND, .topic = topic, .draft = *draft},
                              .is_notice = true,
-                             .is_again =
+                             .is_change =
                                  is_of_lists(draft->payload) ||
                                  is_about(draft->payload, MCPX_SLICE("/resources/updated\""))};
 

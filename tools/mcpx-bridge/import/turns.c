@@ -26,7 +26,7 @@ enum {
     LONG = 65536,
     ROW = 512,
     AT_ONCE = 16,
-    AGAIN_LOOKS = 256 /* rows compared with a new one */
+    CHANGE_LOOKS = 256 /* rows compared with a new one */
 };
 
 static const struct bridge_row line = {.action.type = BRIDGE_LOG};
@@ -53,8 +53,8 @@ static struct mcpx_slice receiver_of(const struct bridge_row *row)
 {
     const struct mcpx_draft *draft = &row->action.draft;
 
-    if (row->is_again)
-        return MCPX_SLICE("look again\n"); /* nobody's id */
+    if (row->is_change)
+        return MCPX_SLICE("changes\n"); /* nobody's id */
     if (row->action.type == BRIDGE_RESPOND)
         return mcpx_identity_of(row->who);
     return draft->to_count == 1 ? mcpx_identity_of(draft->to[0]) : MCPX_SLICE("*");
@@ -148,7 +148,7 @@ static bool waits_already(const struct import_turn *turn, const struct bridge_ro
     const struct mcpx_draft *draft = &row->action.draft;
     const struct bridge_row *other = turn->rows.first;
 
-    for (int i = 0; other && i < AGAIN_LOOKS; i++, other = other->next) {
+    for (int i = 0; other && i < CHANGE_LOOKS; i++, other = other->next) {
         const struct mcpx_draft *waiting = &other->action.draft;
         size_t same = 0;
 
@@ -171,7 +171,7 @@ static struct bridge_row *add(struct import_topic *topic, struct bridge_row *row
     struct import_turn *turn = find(topic, receiver);
     bool full = is_full(topic, receiver, row->is_substitute ? 2 : 1);
 
-    if (turn && ((row->is_again && waits_already(turn, row)) ||
+    if (turn && ((row->is_change && waits_already(turn, row)) ||
                  (full && is_notice(row) && !make_room(topic, turn, output)))) {
         bridge_row_free(row);
         return NULL;

@@ -18,7 +18,7 @@ struct guard_link {
     struct guard_link *next, **back;
     struct mx_stream agent, router;
     struct guard_connection *connection;
-    struct mx_timer *alarm; /* ends the waiting for an answer, later the lingering */
+    struct mx_timer *timer; /* ends the waiting for an answer, later the lingering */
     bool lingering, noted;
 };
 
@@ -33,7 +33,7 @@ void guard_link_break(struct guard_link *link)
         link->next->back = link->back;
     mx_stream_close(&link->agent);
     mx_stream_close(&link->router);
-    mx_timer_free(link->alarm);
+    mx_timer_free(link->timer);
     guard_connection_free(link->connection);
     free(link);
 }
@@ -90,7 +90,7 @@ static void start_lingering(struct guard_link *link)
     mx_stream_shut(&link->agent);
     mx_stream_shut(&link->router);
     if (!link->lingering)
-        mx_timer_set(link->alarm, LINGER_MS);
+        mx_timer_set(link->timer, LINGER_MS);
     link->lingering = true;
 }
 
@@ -107,7 +107,7 @@ static void settle(struct guard_link *link)
     if (over)
         start_lingering(link);
     else if (!guard_connection_is_waiting(link->connection))
-        mx_timer_stop(link->alarm);
+        mx_timer_stop(link->timer);
     if (link->agent.has_ended &&
         (over ? link->agent.is_down : guard_connection_needs_agent(link->connection))) {
         guard_link_break(link);
@@ -177,9 +177,9 @@ static int start(struct guard_link *link)
 
     mx_stream_init(&link->agent, &server->loop, &calls, link);
     mx_stream_init(&link->router, &server->loop, &calls, link);
-    link->alarm = mx_timer_new(&server->loop, on_late, link);
+    link->timer = mx_timer_new(&server->loop, on_late, link);
     if (server->timeout_ms)
-        mx_timer_set(link->alarm, server->timeout_ms);
+        mx_timer_set(link->timer, server->timeout_ms);
     err = mx_stream_accept(&link->agent, &server->listener, &from);
     return err ? err : mx_stream_connect(&link->router, router->host, router->port, NULL);
 }

@@ -149,8 +149,7 @@ static bool is_named_again(const struct arguments *arguments, const struct optio
 /* The last topic named comes first; without any, the environment's. */
 static int read_topics(const struct arguments *arguments, struct import_job *job)
 {
-    int status = connection_read(arguments, CONNECTION_PATIENT,
-                                 arguments_ms(arguments, "--wait", 0), job->topics);
+    int status = connection_read(arguments, CONNECTION_PATIENT, 0, job->topics);
     const struct option_word *topic;
     size_t at = 0;
 
