@@ -127,14 +127,14 @@ test('who shows the bridge out of one topic has not ended it in the other', asyn
   const { rooms, bridge, anns: [, there] } = await importIntoTwo(t, router, PATIENT);
   const token = await router.token('server', rooms[0].topic, IMPORT_GRANTS);
   await rooms[0].join('server', undefined, { token });
-  await bridge.until(/let us go/);
+  await bridge.until(/closed the connection for good/);
   assert.equal(result(await there.call(rpc(1, 'count'))), 0);
 });
 
 test('what cannot be meant is refused', async () => {
   const rows = [
     { args: ['--topic', 'a', '--topic', 'b', '--topic', 'a'], says: /twice/ },
-    { args: ['--topic', 'a', '--isolate-max', '4'], says: /want --isolate/ },
+    { args: ['--topic', 'a', '--isolate-max', '4'], says: /need --isolate/ },
     { args: ['--topic', 'a', '--isolate', '--isolate-max', '0'], says: /1 to 1000/ },
   ];
   for (const { args, says } of rows) {

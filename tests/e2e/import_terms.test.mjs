@@ -223,7 +223,7 @@ test('each call has one result in the log when the topic is lost', async (t) => 
   await bridge.until(/\] waiting/);
   const token = await router.token('server', rooms[0].topic, IMPORT_GRANTS);
   await rooms[0].join('server', undefined, { token });
-  await bridge.until(/let us go/);
+  await bridge.until(/closed the connection for good/);
   await bob.call(tool(1, 'add', { a: 1, b: 2 }));
   assert.deepEqual(log.telemetry().map(({ eventName, toolName }) => [eventName, toolName]),
     [['mcp.tool.call', 'wait'], ['mcp.tool.result', 'wait'],

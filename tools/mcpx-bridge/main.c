@@ -11,9 +11,8 @@ static const struct command commands[] = {
      import_option_rows, connect_topics_options, cmd_import, NULL},
     {"expose", NULL, 0, 0, false, "be one MCP server for a whole topic", expose_help,
      expose_option_rows, connect_service_options, cmd_expose, NULL},
-    {"guard", "[COMMAND] [ARG...]", 0, 0, true,
-     "stand between the router and an agent that does not check what it is told", guard_help,
-     guard_option_rows, NULL, cmd_guard, NULL},
+    {"guard", "[COMMAND] [ARG...]", 0, 0, true, "check messages for an agent without checks",
+     guard_help, guard_option_rows, NULL, cmd_guard, NULL},
     /* as every program has */
     COMPLETION_ROW,
     HELP_ROW,
@@ -21,13 +20,13 @@ static const struct command commands[] = {
 };
 
 static const struct note_row examples[] = {
-    {"A file server in a room, on a router in development mode:",
+    {"A file server in a topic, on a router in development mode:",
      "$ mcpx-bridge import --topic work --as files -- \\\n"
      "    npx -y @modelcontextprotocol/server-filesystem /srv/docs\n"},
     {"The same with a token of the router's configuration:",
      "$ mcpx-bridge import --url wss://router.example --topic work \\\n"
      "    --token-file /etc/mcpx/files.token -- mcp-server-filesystem /srv/docs\n"},
-    {"Everything in a room as one server, for a client that starts its servers itself:",
+    {"Everything in a topic as one server, for a client that starts its servers itself:",
      "$ mcp-inspector --cli mcpx-bridge expose --topic work --as desk --method tools/list\n"},
     {NULL, NULL},
 };

@@ -31,15 +31,13 @@ void guard_asked_free(struct guard_asked *asked);
     X(GUARD_LONG, "too_long", "it is too long to be judged", false)                           \
     X(GUARD_ROUTER, "not_router", "a system message does not come from the router", false)    \
     X(GUARD_RPC, "not_json_rpc", "its payload is not a JSON-RPC message", false)              \
-    X(GUARD_KIND, "kind_mismatch", "its kind says something else than its payload", false)    \
+    X(GUARD_KIND, "kind_mismatch", "its kind and its payload disagree", false)                \
     X(GUARD_PROPOSAL, "proposal_with_id", "a proposal would be executed: it has an id",       \
       false)                                                                                  \
     X(GUARD_DISGUISE, "disguised", "its payload could be taken for an MCP message", false)    \
     X(GUARD_UNSOLICITED, "unsolicited", "it answers nothing the agent has asked", false)      \
-    X(GUARD_SENDER, "other_sender", "it answers in place of the participant that was asked",  \
-      false)                                                                                  \
-    X(GUARD_OPERATION, "other_operation", "it answers another operation than was asked for",  \
-      false)
+    X(GUARD_SENDER, "other_sender", "its sender was not asked", false)                        \
+    X(GUARD_OPERATION, "other_operation", "the request was for another operation", false)
 
 #define GUARD_VERDICT_CONSTANT(constant, name, sentence, routine) constant,
 enum guard_verdict { GUARD_VERDICTS(GUARD_VERDICT_CONSTANT) GUARD_VERDICT_COUNT };

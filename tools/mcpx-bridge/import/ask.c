@@ -78,7 +78,7 @@ static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
         answer(import, rpc_id, text_whole(&roots));
     else
         tell_server(import, rpc_id, BRIDGE_NO_METHOD,
-                    "there are no roots here; the bridge's operator may state some (--root)");
+                    "there are no roots; the bridge's operator can name some with --root");
 }
 
 /* Sends the question to the call's participant, under the next number of all servers. */
@@ -114,9 +114,9 @@ void import_ask(struct import *import, const struct mcpx_rpc *rpc)
         tell_server(
             import, rpc->id, BRIDGE_NO_METHOD,
             find_call(&import->calls, true)
-                ? "several participants have calls under way, and whose this is about "
-                  "cannot be known; the bridge's operator can give each a server of its "
-                  "own (--isolate)"
+                ? "the bridge cannot tell which call this question is about: several "
+                  "participants have calls under way; --isolate gives each participant a "
+                  "server"
                 : "no participant has a call under way that this could be about");
     else if (!has_room(&import->asks, call->who))
         tell_server(import, rpc->id, BRIDGE_UNAVAILABLE,

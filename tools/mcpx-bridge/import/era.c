@@ -117,11 +117,12 @@ static void become_ready(struct import *import, struct mcpx_now now)
     import->handshake_at = INT64_MAX;
     import->unready = false;
     import->pool->probe.proven = true;
-    import_say(import, "server %s is ready, protocol %s%s",
-               name.text ? name : MCPX_SLICE("(unnamed)"), import->version,
-               import->pool->probe.plain && !import->probed
-                   ? "; it does not bear server/discover, and is not asked that any more"
-                   : "");
+    import_say(
+        import, "server %s is ready, protocol %s%s",
+        name.text ? name : MCPX_SLICE("(unnamed)"), import->version,
+        import->pool->probe.plain && !import->probed
+            ? "; it cannot handle server/discover, and the bridge does not send it again"
+            : "");
     import_subs_again(import);
     if (import->starts++ > 0) {
         import_announce(import, "the server is back");
@@ -234,7 +235,8 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 {
     newest_version(import, rpc->error);
     if (import->retried || strcmp(import->version, MODERN_VERSION) < 0) {
-        import_give_up(import, "the server speaks no protocol version that we do: %s",
+        import_give_up(import,
+                       "the server and the bridge have no protocol version in common: %s",
                        import_shown(rpc->error));
         return;
     }
@@ -253,9 +255,10 @@ static void refused(struct import *import, const char *what, const struct mcpx_r
         return;
     }
     import_say(import,
-               "the server refuses %s %s server/discover (%s); it is started again "
-               "and greeted the other way",
-               what, import->probed ? "after" : "without", said);
+               "the server refuses %s %s server/discover (%s); the bridge restarts the server "
+               "and sends %s first",
+               what, import->probed ? "after" : "without", said,
+               import->probed ? "initialize" : "server/discover");
     import_era_down(import);
     import->again = true;
     import->unready = false;
@@ -282,14 +285,14 @@ void import_era_answered(struct import *import, struct bridge_call *call,
     else if (purpose == IMPORT_INITIALIZE && rpc->form == MCPX_RPC_RESULT)
         initialized(import, rpc, now);
     else if (purpose == IMPORT_INITIALIZE)
-        refused(import, "to be initialised", rpc);
+        refused(import, "initialize", rpc);
 }
 
 void import_era_tick(struct import *import, struct mcpx_now now)
 {
     if (import->handshake_at <= now.mono_ms) {
         import_era_down(import);
-        import_say(import, "%s", "the server does not get ready; it is killed");
+        import_say(import, "%s", "the server is not ready in time; the bridge kills it");
         import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
         return;
     }

@@ -360,7 +360,7 @@ void import_take_request(struct import *import, size_t topic, const struct mcpx_
     else if (!bridge_may_have(call->holder->calls, import->calls.count,
                               import->config->calls_max))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
-                      "you have as many requests under way as the bridge has room for");
+                      "your requests under way have reached the bridge's limit");
     else if (takes(import, call->method))
         forward(import, call, now);
     else if (import->over)

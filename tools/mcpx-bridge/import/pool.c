@@ -187,9 +187,8 @@ static size_t make_server(struct import_pool *pool, struct bridge_who who, const
         at++;
     if (!victim && has_share)
         victim = longest_idle(pool, nobody);
-    *why = is_full ? "all server processes that the bridge may have are taken (--isolate-max)"
-                   : "all server processes that you may have at one time are in use "
-                     "(--isolate-max)";
+    *why = is_full ? "all server processes of the bridge are in use (--isolate-max)"
+                   : "all server processes for you are in use (--isolate-max)";
     if ((is_full || !has_share) && !victim)
         return 0;
     if (is_full || !has_share)

@@ -35,8 +35,8 @@ static void answer_participant(struct import *import, struct bridge_call *call,
         refuse_malformed(import, call, fault);
     else if (rpc->form == MCPX_RPC_RESULT && !import_subs_agreed(import, call))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
-                      "the bridge has no room for another subscription of yours; you would "
-                      "hear no updates");
+                      "your subscriptions have reached the bridge's limit; this one would get "
+                      "no updates");
     else
         import_pass_answer(import, call, rpc);
 }
@@ -152,7 +152,8 @@ static void refuse_unread(struct import *import, struct mcpx_slice beginning,
         import_refuse(import, call, cause, message);
     else if (is_answer)
         import_say(import, "%s",
-                   "whose answer that was cannot be known; its request times out");
+                   "the bridge cannot find the request of this answer; the request will time "
+                   "out");
 }
 
 void import_pool_overlong(struct import_pool *pool, size_t server, struct mcpx_slice beginning)
@@ -225,9 +226,10 @@ void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice
     if (bridge_mend(line, &mended)) {
         if (mended.len + 3 != line.len && !import->has_mended) { /* not only a mark of order */
             import->has_mended = true;
-            import_say(import, "%s",
-                       "the server writes bytes that are not UTF-8; each becomes U+FFFD, and "
-                       "that is not said again");
+            import_say(
+                import, "%s",
+                "the server writes bytes that are not UTF-8; the bridge replaces each by "
+                "U+FFFD, and logs this once");
         }
         (void)mcpx_json_check(mcpx_text_view(&mended), 0, &value, NULL);
         read_message(import, value, now);
@@ -254,10 +256,10 @@ static const char *next_step(const struct import *import)
     if (import->over)
         return "";
     if (!import->again)
-        return "; it will be started again";
+        return "; the bridge restarts the server";
     return import->pool->probe.plain
-               ? "; it was asked server/discover, will be started again and not be asked"
-               : "; it was not asked server/discover, will be started again and be asked";
+               ? "; the bridge restarts the server and sends initialize first"
+               : "; the bridge restarts the server and sends server/discover first";
 }
 
 /* The sentence and the data for requests from now on. */

@@ -130,7 +130,7 @@ enum import_purpose {
  *   DOWN --started--> PROBING --not of 2026--> INITIALIZING ----> LEGACY
  *      \                 |                      ^ | a late answer to the probe
  *       \                +----------------------|-+-------------> MODERN
- *        +--started, it does not bear the probe-+
+ *        +--started, cannot handle the probe ---+
  *
  * Every death leads back to DOWN.
  */

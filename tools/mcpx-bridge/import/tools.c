@@ -93,7 +93,7 @@ void import_tools_ask(struct import *import, struct mcpx_now now)
     if (tools->coming) {
         tools->again = true;
     } else if (!import_has_tools(import)) {
-        import_say(import, "%s", "the server has no tools: each call of one is told so");
+        import_say(import, "%s", "the server has no tools; each tool call gets an error");
         settle_for_none(import, now);
     } else if (!mx_bucket_take(&tools->reads, reads, 1, now.mono_ms)) {
         tools->due_at = now.mono_ms + mx_bucket_wait_ms(&tools->reads, reads, 1, now.mono_ms);
@@ -110,8 +110,7 @@ static void fail(struct import *import, const char *why, struct mcpx_slice more,
                  struct mcpx_now now)
 {
     import_say(import,
-               "the server's tools are not known, so whoever calls one is told that there is "
-               "none: %s%s%s",
+               "the server's tools are not known, so each tool call gets an error: %s%s%s",
                why, more.len ? ": " : "", import_shown(more));
     settle_for_none(import, now);
 }
@@ -141,8 +140,8 @@ static void take_page(struct import *import, struct mcpx_slice result, struct mc
     }
     if (mcpx_json_type(cursor) == MCPX_JSON_STRING)
         import_say(import,
-                   "the server's list of tools does not end: what comes after %s tools is not "
-                   "known, and not called",
+                   "the server's list of tools does not end: tools after the first %s are not "
+                   "known, and cannot be called",
                    mcpx_tools_count(import->tools.coming));
     settle(import, import->tools.coming, now);
 }

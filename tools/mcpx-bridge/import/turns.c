@@ -134,8 +134,8 @@ static bool make_room(struct import_topic *topic, struct import_turn *turn,
 {
     if (turn->dropped++ == 0)
         bridge_output_put(output, line,
-                          mx_formatted("more waits to be sent to %s than may (--answers-max): "
-                                       "notifications are dropped, the oldest first",
+                          mx_formatted("--answers-max is reached: the bridge drops the oldest "
+                                       "notifications to %s",
                                        turn->receiver));
     while (is_full(topic, turn->receiver, 1) && is_notice(turn->rows.first))
         bridge_row_free(take_first(topic, turn));

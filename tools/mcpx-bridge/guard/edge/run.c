@@ -292,25 +292,24 @@ const struct option_row guard_option_rows[] = {
     {"--message-max", "BYTES", VALUE_NUMBER, 0,
      "longest message from the router; longer ones are left out. Default: 67108864"},
     {"--timeout", "S", VALUE_SECONDS, 0,
-     "how long it may take until the router has welcomed the agent, or answered a request "
-     "that is for no WebSocket; 0 for ever. Default: 30"},
+     "how long the router may take to welcome the agent, or to answer any other request; 0 "
+     "for ever. Default: 30"},
     {"--json", NULL, VALUE_NONE, 0, "log one JSON object per line"},
     {"--verbose", NULL, VALUE_NONE, 0,
-     "also log what is left out all day: the agent's own echoes and what is addressed to "
-     "others"},
+     "also log routine cases: the agent's own echoes, and messages to others"},
     {.name = NULL},
 };
 
 const char guard_help[] =
-    "Listens on this machine and passes on what an agent says to the router, byte for byte. "
-    "What the router says is passed on message by message: as it came, or not at all. Left "
-    "out are messages addressed to others, the agent's own, requests whose kind and payload "
-    "disagree, proposals that would be executed, and responses without a request, or from a "
-    "participant that was not asked. Each such message is told on standard error.\n\n"
+    "Listens on this machine and passes the agent's bytes on to the router. A message of the "
+    "router passes as it came, or not at all. Left out are messages addressed to others, the "
+    "agent's own, requests whose kind and payload disagree, proposals that would be executed, "
+    "and responses without a request, or from a participant that was not asked. Each such "
+    "message makes a line on standard error.\n\n"
     "COMMAND is run with the guard's address in MCPX_URL, MCPX_GATEWAY and GATEWAY_URL, and "
     "the guard ends with its exit code. Without COMMAND the address is printed and the guard "
     "runs until it is stopped.\n\n"
-    "The guard reads what it guards, so it speaks ws only, not wss.";
+    "The guard must read the messages, so it supports ws only, not wss.";
 
 int cmd_guard(const struct arguments *arguments)
 {

@@ -13,18 +13,18 @@ const struct option_row import_option_rows[] = {
      "start the server again when it ends, after a pause that grows (the default)"},
     {"--no-restart", NULL, VALUE_NONE, 0, "end with exit code 1 when the server ends"},
     {"--line-max", "BYTES", VALUE_NUMBER, 0,
-     "longest line the server may write, 67108864 when not given; of a longer one the "
-     "requester hears that, unless several wait and the line does not begin with its id"},
+     "longest line that the server may write, 67108864 when not given. For a longer one the "
+     "requester gets an error, unless several wait and the line does not begin with the id"},
     {"--client-capabilities", "JSON", VALUE_TEXT, 0,
-     "what is declared to the server; elicitation and sampling when not given"},
+     "the capabilities declared to the server; elicitation and sampling when not given"},
     {"--ask", "sole|newest", VALUE_CHOICE, 0,
-     "who is asked a question of the server: the participant that has calls under way, if it "
-     "is the only one (the default), or whoever called last, for a room whose participants "
-     "trust each other"},
+     "the participant that gets a question of the server: the only one with calls under way "
+     "(the default), or the one that called last, for a topic whose participants trust each "
+     "other"},
     {"--isolate", NULL, VALUE_NONE, 0,
      "one server process for each participant that asks for more than lists, which keeps "
-     "sessions and secrets apart; its questions go to that participant. Lists are those of "
-     "one more process, which serves everybody"},
+     "sessions and secrets apart; its questions go to that participant. Lists come from "
+     "one more process, which serves all participants"},
     {"--isolate-max", "N", VALUE_NUMBER, 0,
      "with --isolate: most such processes at one time, 16 when not given; one participant has "
      "a quarter of them at most"},
@@ -32,11 +32,11 @@ const struct option_row import_option_rows[] = {
      "with --isolate: how long such a process lives without a request under way and without "
      "subscriptions; 600 when not given"},
     {"--protocol", "auto|2025-11-25|2026-07-28", VALUE_CHOICE, 0,
-     "how the server is greeted: asked server/discover first, and when it does not bear that "
-     "started again without (the default), with initialize, or with server/discover only"},
+     "the first message to the server: server/discover, then initialize for an older server, "
+     "after a restart if needed (the default); initialize only; or server/discover only"},
     {"--root", "URI", VALUE_TEXT, OPTION_REPEATED,
-     "a root that the server is told of, such as file:///srv/docs; without it there are none, "
-     "and nobody in the topic can state any"},
+     "a root for the server, such as file:///srv/docs; without it there are none. "
+     "Participants cannot add any"},
     {"--request-timeout", "S", VALUE_SECONDS, 0,
      "how long the server may take for a request, counted anew from each progress "
      "notification and when a question of the server is answered; 300 when not given, 0 for "
@@ -45,13 +45,11 @@ const struct option_row import_option_rows[] = {
      "how long a participant may take to answer a question of the server; 3600 when not "
      "given, 0 for ever"},
     {"--answers-max", "BYTES", VALUE_NUMBER, 0,
-     "how many bytes may wait to be sent to one participant, 16777216 when not given; beyond, "
-     "its "
-     "requests get an error until it has been sent some, and of notifications the oldest are "
-     "dropped"},
+     "how many bytes may wait to be sent to one participant, 16777216 when not given. Beyond, "
+     "its requests get an error, and the bridge drops its oldest notifications"},
     {"--name", "NAME", VALUE_TEXT, 0,
-     "what the server is called before each line of its standard error; the participant of "
-     "--as, or its program's name, when not given"},
+     "the server's name before each line of its standard error; the participant of --as, or "
+     "the program's name, when not given"},
     BRIDGE_TERMS_OPTIONS,
     {.name = NULL},
 };
@@ -59,16 +57,15 @@ const struct option_row import_option_rows[] = {
 const char import_help[] =
     "Starts an MCP server that talks on its standard input and output, and answers for it in "
     "the topic. Requests addressed to this participant, or to everyone, go to the server, and "
-    "its answers come back. Servers of the protocol of 2026-07-28 and older ones are told "
-    "apart by asking server/discover first.\n\n"
+    "its answers come back. The answer to server/discover tells servers of the protocol of "
+    "2026-07-28 from older ones.\n\n"
     "One server serves everybody, in all topics that are named, unless --isolate gives each "
     "participant one. It is initialised once, by the bridge; a participant's initialize is "
     "answered with what the server said then. Messages keep their bytes. Only JSON-RPC ids "
-    "and progress tokens are exchanged on the way, which every participant counts from 0 and "
-    "one server must be able to tell apart.\n\n"
-    "When the server dies, whoever waits for it is answered with a JSON-RPC error at once, "
-    "and it is started again. SIGTERM, SIGINT, SIGHUP and SIGQUIT stop the server, answer who "
-    "still waits and leave the topic.";
+    "and progress tokens are replaced, because participants may use equal ones.\n\n"
+    "When the server dies, requests under way get a JSON-RPC error at once, and the bridge "
+    "restarts the server. SIGTERM, SIGINT, SIGHUP and SIGQUIT stop the server, answer "
+    "requests under way and leave the topic.";
 
 /* Processes of participants, together: usual and most. */
 enum { ISOLATE_MAX = 16, ISOLATE_LIMIT = 1000 };
@@ -172,7 +169,7 @@ static int check_options(const struct arguments *arguments)
         return fail_with(STATUS_USAGE, "--restart and --no-restart exclude each other");
     if (!isolates && (arguments_have(arguments, "--isolate-max") ||
                       arguments_have(arguments, "--isolate-idle")))
-        return fail_with(STATUS_USAGE, "--isolate-max and --isolate-idle want --isolate");
+        return fail_with(STATUS_USAGE, "--isolate-max and --isolate-idle need --isolate");
     if (isolates && (arguments_number(arguments, "--isolate-max", 1) < 1 ||
                      arguments_number(arguments, "--isolate-max", 1) > ISOLATE_LIMIT ||
                      arguments_ms(arguments, "--isolate-idle", 1000) < 1000))

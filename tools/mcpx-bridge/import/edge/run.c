@@ -211,7 +211,8 @@ static void on_left(struct seat *seat, const struct mcpx_event *event)
         return;
     }
     if (!seat->edge->ending)
-        complain("the router let us go: %s (%d)", visible.text, event->code);
+        complain("the router closed the connection for good: %s (%d)", visible.text,
+                 event->code);
     seat->over = true;
     seat->edge->open--;
 }
@@ -242,15 +243,15 @@ static void warn_of_grants(const struct mcpx_session *session)
     static const struct {
         const char *kind, *grant, *without;
     } rows[] = {
-        {"mcp/response:tools/call", "mcp/response:*", "nobody gets an answer"},
+        {"mcp/response:tools/call", "mcp/response:*", "participants get no answers"},
         {"mcp/request:notifications/progress", "mcp/request:notifications/*",
-         "progress and changes are told to nobody"},
+         "participants get no progress and no changes"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!may(session, mcpx_slice_of(rows[i].kind)))
-            complain("we may not send %s: %s; grant \"%s\"", rows[i].kind, rows[i].without,
-                     rows[i].grant);
+            complain("this participant has no grant for %s: %s; grant \"%s\"", rows[i].kind,
+                     rows[i].without, rows[i].grant);
 }
 
 /* The first or a later welcome: it has our id, our grants and the router's limits. */
