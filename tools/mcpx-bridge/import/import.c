@@ -77,8 +77,8 @@ void import_notified(struct import *import, const struct mcpx_event *event)
 void import_violated(struct import *import, size_t topic, const struct mcpx_event *event)
 {
     const struct mcpx_envelope *envelope = event->envelope;
-    const struct import_topic *place = &import->pool->topics[topic];
-    struct mcpx_slice id, self = {place->self, place->self_len};
+    const struct import_topic *state = &import->pool->topics[topic];
+    struct mcpx_slice id, self = {state->self, state->self_len};
     const char *field = event->fault.field, *reason = event->fault.reason;
     mx_scoped_text kind = {0}, message = {0}, error = {0};
 
@@ -130,7 +130,7 @@ void import_topic_gone(struct import *import, size_t topic)
     import_left(import, (struct bridge_who){topic, {0}});
 }
 
-static void told(struct import *import, enum mcpx_err err)
+static void notice_sent(struct import *import, enum mcpx_err err)
 {
     if (err && err != import->notice_err)
         import_say(import, "notifications of the server cannot be sent: %s",
@@ -154,7 +154,7 @@ void import_done(struct import *import, const struct bridge_row *row,
     if (row->action.type == BRIDGE_SEND && row->action.draft.tag)
         import_asked(import, row->action.draft.tag, outcome);
     else if (row->action.type == BRIDGE_SEND && row->is_notice)
-        told(import, outcome->err);
+        notice_sent(import, outcome->err);
     else if (row->action.type == BRIDGE_RESPOND && outcome->err)
         import_answer_failed(import, row, outcome->err);
     else if (row->action.type == BRIDGE_WRITE && outcome->err)

@@ -292,13 +292,13 @@ static void on_presence(struct import_pool *pool, struct bridge_who who, bool ha
 void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slice self,
                         size_t message_max, struct mcpx_slice limits)
 {
-    struct import_topic *place = &pool->topics[topic];
+    struct import_topic *state = &pool->topics[topic];
 
-    import_turns_limit(place, limits);
-    place->message_max = message_max;
-    place->self_len = self.len <= sizeof place->self ? self.len : 0;
-    if (place->self_len)
-        memcpy(place->self, self.text, place->self_len);
+    import_turns_limit(state, limits);
+    state->message_max = message_max;
+    state->self_len = self.len <= sizeof state->self ? self.len : 0;
+    if (state->self_len)
+        memcpy(state->self, self.text, state->self_len);
 }
 
 void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,

@@ -18,7 +18,7 @@
 enum { CLOSE_MS = 2000 };
 
 /** Our connection to one topic. `over`: it has ended for good. */
-struct seat {
+struct topic_connection {
     struct edge *edge;
     size_t number;
     struct renewal renewal; /* has the client */
@@ -38,16 +38,16 @@ struct edge {
     struct loop_handles handles;
     struct import_pool *pool;
     struct mx_log_files *files;
-    struct seat *seats;
+    struct topic_connection *connections;
     struct process *processes;
     size_t open, running; /* topics not over, processes not fully ended */
     bool ending;
     int status;
 };
 
-static struct mcpx_session *session_of(const struct seat *seat)
+static struct mcpx_session *session_of(const struct topic_connection *connection)
 {
-    return mcpx_client_session(seat->renewal.client);
+    return mcpx_client_session(connection->renewal.client);
 }
 
 /* ---- the ending ---- */
@@ -57,7 +57,7 @@ static void check_over(struct edge *edge)
     if (!edge->ending || edge->running > 0)
         return;
     for (size_t i = 0; i < edge->job->topic_count; i++)
-        mcpx_client_close(edge->seats[i].renewal.client, CLOSE_MS);
+        mcpx_client_close(edge->connections[i].renewal.client, CLOSE_MS);
     if (edge->open == 0)
         uv_stop(&edge->loop);
 }
@@ -130,7 +130,7 @@ static void act(struct edge *edge, const struct bridge_action *action,
         mcpx_child_stop(child);
         break;
     default:
-        loop_act(edge->seats[action->topic].renewal.client, action, outcome);
+        loop_act(edge->connections[action->topic].renewal.client, action, outcome);
         break;
     }
     memory_checked(outcome->err);
@@ -189,41 +189,42 @@ static void on_signal(void *user)
 /* ---- inputs ---- */
 
 /* " from TOPIC" where there are several. */
-static void add_topic(const struct seat *seat, const char *word, struct mcpx_text *out)
+static void add_topic(const struct topic_connection *connection, const char *word,
+                      struct mcpx_text *out)
 {
-    if (seat->edge->job->topic_count == 1)
+    if (connection->edge->job->topic_count == 1)
         return;
     mcpx_text_puts(out, word);
-    text_visible_short(out, mcpx_slice_of(seat->renewal.where->client.topic), 100);
+    text_visible_short(out, mcpx_slice_of(connection->renewal.where->client.topic), 100);
 }
 
-static void on_left(struct seat *seat, const struct mcpx_event *event)
+static void on_left(struct topic_connection *connection, const struct mcpx_event *event)
 {
     mx_scoped_text visible = {0};
 
     text_visible_short(&visible, event->reason, 300);
     if (!visible.len)
         mcpx_text_puts(&visible, "the connection broke");
-    add_topic(seat, "; topic ", &visible);
+    add_topic(connection, "; topic ", &visible);
     if (event->retry_ms >= 0) {
         complain("not connected: %s (%d); next attempt in %.1f s", visible.text, event->code,
                  (double)event->retry_ms / 1000);
         return;
     }
-    if (!seat->edge->ending)
+    if (!connection->edge->ending)
         complain("the router closed the connection for good: %s (%d)", visible.text,
                  event->code);
-    seat->over = true;
-    seat->edge->open--;
+    connection->over = true;
+    connection->edge->open--;
 }
 
-static void on_joined(struct seat *seat, const struct mcpx_event *event)
+static void on_joined(struct topic_connection *connection, const struct mcpx_event *event)
 {
-    const char *outage = import_pool_outage(seat->edge->pool);
+    const char *outage = import_pool_outage(connection->edge->pool);
     mx_scoped_text visible = {0};
 
-    text_visible(&visible, mcpx_session_id(session_of(seat)));
-    add_topic(seat, ", topic ", &visible);
+    text_visible(&visible, mcpx_session_id(session_of(connection)));
+    add_topic(connection, ", topic ", &visible);
     complain("joined as %s%s%s%s", visible.text, event->resumed ? ", nothing was missed" : "",
              outage ? "; " : "", outage ? outage : "");
 }
@@ -255,32 +256,32 @@ static void warn_of_grants(const struct mcpx_session *session)
 }
 
 /* The first or a later welcome: it has our id, our grants and the router's limits. */
-static void on_welcome(struct seat *seat, const struct mcpx_event *event)
+static void on_welcome(struct topic_connection *connection, const struct mcpx_event *event)
 {
-    const struct mcpx_session *session = session_of(seat);
+    const struct mcpx_session *session = session_of(connection);
 
     warn_of_grants(session);
-    import_pool_joined(seat->edge->pool, seat->number, mcpx_session_id(session),
+    import_pool_joined(connection->edge->pool, connection->number, mcpx_session_id(session),
                        mcpx_session_message_max(session),
                        mcpx_json_get(event->envelope->payload, "limits"));
 }
 
 static void on_event(void *user, struct mcpx_client *client, const struct mcpx_event *event)
 {
-    struct seat *seat = user;
-    struct edge *edge = seat->edge;
+    struct topic_connection *connection = user;
+    struct edge *edge = connection->edge;
     bool is_end = event->type == MCPX_EVENT_LEFT && event->retry_ms < 0;
     int code = event->code;
 
     (void)client;
-    renewal_look(&seat->renewal, &edge->loop, event);
+    renewal_look(&connection->renewal, &edge->loop, event);
     if (event->type == MCPX_EVENT_LEFT)
-        on_left(seat, event);
+        on_left(connection, event);
     else if (event->type == MCPX_EVENT_JOINED)
-        on_joined(seat, event);
+        on_joined(connection, event);
     if (event->type == MCPX_EVENT_JOINED || event->type == MCPX_EVENT_GRANTS)
-        on_welcome(seat, event);
-    import_pool_event(edge->pool, seat->number, event, mx_clock_now());
+        on_welcome(connection, event);
+    import_pool_event(edge->pool, connection->number, event, mx_clock_now());
     after_input(edge);
     if (is_end && edge->open == 0)
         end(edge, loop_left_status(code));
@@ -319,17 +320,17 @@ static void on_state(void *user, const struct mcpx_child_report *report)
 
 static int start_client(struct edge *edge, size_t number)
 {
-    struct seat *seat = &edge->seats[number];
+    struct topic_connection *connection = &edge->connections[number];
     struct mcpx_client_config config = edge->job->topics[number].client;
 
-    *seat = (struct seat){.edge = edge, .number = number};
+    *connection = (struct topic_connection){.edge = edge, .number = number};
     config.routing = "all";
     config.history = 0;
     config.loop = &edge->loop;
     config.on_event = on_event;
-    config.user = seat;
-    seat->renewal = (struct renewal){.where = &edge->job->topics[number]};
-    return connection_start(&config, &seat->renewal.client);
+    config.user = connection;
+    connection->renewal = (struct renewal){.where = &edge->job->topics[number]};
+    return connection_start(&config, &connection->renewal.client);
 }
 
 static int start(struct edge *edge)
@@ -355,17 +356,17 @@ static bool could(const void *user, size_t topic, struct mcpx_slice participant,
 {
     const struct edge *edge = user;
 
-    return mcpx_session_could(session_of(&edge->seats[topic]), participant, kind);
+    return mcpx_session_could(session_of(&edge->connections[topic]), participant, kind);
 }
 
 static bool unsent(const void *user, size_t topic, size_t *count, size_t *bytes)
 {
     const struct edge *edge = user;
-    const struct seat *seat = &edge->seats[topic];
+    const struct topic_connection *connection = &edge->connections[topic];
 
-    *count = mcpx_session_unsent_count(session_of(seat));
-    *bytes = mcpx_session_unsent_bytes(session_of(seat));
-    return !edge->ending && !seat->over;
+    *count = mcpx_session_unsent_count(session_of(connection));
+    *bytes = mcpx_session_unsent_bytes(session_of(connection));
+    return !edge->ending && !connection->over;
 }
 
 static int run_pool(struct edge *edge)
@@ -377,7 +378,7 @@ static int run_pool(struct edge *edge)
     config.view = (struct import_view){edge, could, loop_instant, loop_chance, unsent};
     edge->pool = import_pool_new(&config);
     edge->open = edge->job->topic_count;
-    edge->seats = calloc(edge->open, sizeof *edge->seats);
+    edge->connections = calloc(edge->open, sizeof *edge->connections);
     edge->processes = calloc(import_pool_size(edge->pool), sizeof *edge->processes);
     edge->files = records_open(edge->job->import.terms);
     status = start(edge);
@@ -397,15 +398,15 @@ int import_run(struct import_job *job)
     loop_handles_start(&edge.handles, &edge.loop, on_signal, &edge);
     status = run_pool(&edge);
     for (size_t i = 0; i < job->topic_count; i++) {
-        mcpx_client_free(edge.seats[i].renewal.client);
-        edge.seats[i].renewal.client = NULL;
+        mcpx_client_free(edge.connections[i].renewal.client);
+        edge.connections[i].renewal.client = NULL;
     }
     loop_handles_close(&edge.handles);
     uv_run(&edge.loop, UV_RUN_DEFAULT);
     for (size_t i = 0; i < import_pool_size(edge.pool); i++)
         mcpx_child_free(edge.processes[i].child);
     uv_loop_close(&edge.loop);
-    free(edge.seats);
+    free(edge.connections);
     free(edge.processes);
     import_pool_free(edge.pool);
     mx_log_files_close(edge.files);
