@@ -95,7 +95,7 @@ static const struct {
     const char *file;
     size_t stories;
 } files[] = {
-    {"life.txt", 15},  {"questions.txt", 6}, {"eras.txt", 15},
+    {"life.txt", 15},  {"questions.txt", 6}, {"handshake.txt", 15},
     {"almost.txt", 8}, {"shares.txt", 4},    {"turns.txt", 6},
     {"topics.txt", 4}, {"places.txt", 9},    {"terms.txt", 15},
 };

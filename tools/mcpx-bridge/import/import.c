@@ -17,7 +17,7 @@ struct import *import_new(struct import_pool *pool, size_t number, struct bridge
     import->config = &pool->config;
     import->number = number;
     import->owner = (struct bridge_who){owner.topic, mx_keep(&at, owner.id)};
-    import->idle_at = import->era_at = import->handshake_at = INT64_MAX;
+    import->idle_at = import->probe_at = import->handshake_at = INT64_MAX;
     import->tools.ends_at = import->tools.due_at = INT64_MAX;
     return import;
 }

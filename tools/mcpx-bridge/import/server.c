@@ -90,7 +90,7 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
     if (call->purpose == IMPORT_PARTICIPANT)
         answer_participant(import, call, rpc);
     else if (call->purpose != IMPORT_TOOLS)
-        import_era_answered(import, call, rpc, now);
+        import_handshake_answered(import, call, rpc, now);
     else
         import_tools_answered(import, call, rpc, now);
 }
@@ -283,11 +283,11 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
 
     /* It may have ended because of how it was greeted. */
     if (import->unready && import->config->protocol == IMPORT_PROTOCOL_AUTO)
-        import->again = import_era_ended(import) &&
+        import->again = import_handshake_ended(import) &&
                         (!import->config->once || import->pool->probe.changes == 1);
     import->unready = false;
     note_outage(import, report);
-    import_era_down(import);
+    import_handshake_down(import);
     import_tools_down(import);
     import_ask_down(import);
     import->over = was_over || report->state != MCPX_CHILD_DOWN || report->retry_ms < 0 ||
@@ -309,8 +309,8 @@ void import_state(struct import *import, const struct mcpx_child_report *report,
 
     if (!runs)
         on_down(import, report);
-    else if (import->era == IMPORT_DOWN)
-        import_era_start(import, now);
+    else if (import->handshake == IMPORT_DOWN)
+        import_handshake_start(import, now);
 }
 
 /* A request the server does not answer: the requester gets an error, the server a cancellation. */
@@ -338,7 +338,7 @@ void import_tick(struct import *import, struct mcpx_now now)
 {
     struct bridge_call *call;
 
-    import_era_tick(import, now);
+    import_handshake_tick(import, now);
     import_tools_tick(import, now);
     while ((call = bridge_calls_due(&import->calls, now.mono_ms)) != NULL) {
         bool was_asked = call->was_asked; /* a person's time is not the server's */
@@ -355,7 +355,7 @@ int64_t import_deadline(const struct import *import)
 {
     const int64_t dues[] = {import->calls.count ? import->calls.due_ms : INT64_MAX,
                             import->idle_at,
-                            import->era_at,
+                            import->probe_at,
                             import->handshake_at,
                             import->tools.ends_at,
                             import->tools.due_at};

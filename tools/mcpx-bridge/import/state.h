@@ -134,7 +134,7 @@ enum import_purpose {
  *
  * Every death leads back to DOWN.
  */
-enum import_era {
+enum import_handshake {
     IMPORT_DOWN,
     IMPORT_PROBING,
     IMPORT_INITIALIZING,
@@ -207,8 +207,8 @@ struct import {
     struct bridge_calls asks;  /* questions about them */
     struct import_subs subs;
     struct import_tools tools;
-    enum import_era era;
-    int64_t era_at; /* mono_ms at which the probe ends unanswered, INT64_MAX when none runs */
+    enum import_handshake handshake;
+    int64_t probe_at; /* mono_ms at which the probe times out; INT64_MAX when none runs */
     /* mono_ms at which an unready server is killed; INT64_MAX when it is ready. */
     int64_t handshake_at;
     bool probed;      /* this process was asked server/discover */
@@ -229,7 +229,7 @@ struct import {
 /** True when the server takes requests. */
 static inline bool import_is_ready(const struct import *import)
 {
-    return import->era == IMPORT_LEGACY || import->era == IMPORT_MODERN;
+    return import->handshake == IMPORT_LEGACY || import->handshake == IMPORT_MODERN;
 }
 
 /** Whether the server says that it has tools. */
@@ -243,22 +243,22 @@ static inline bool import_has_tools(const struct import *import)
 /* ---- first contact with a server ---- */
 
 /** The process runs: first contact. */
-void import_era_start(struct import *import, struct mcpx_now now);
+void import_handshake_start(struct import *import, struct mcpx_now now);
 
 /** The server answered DISCOVER or INITIALIZE; the call is dropped. */
-void import_era_answered(struct import *import, struct bridge_call *call,
-                         const struct mcpx_rpc *rpc, struct mcpx_now now);
+void import_handshake_answered(struct import *import, struct bridge_call *call,
+                               const struct mcpx_rpc *rpc, struct mcpx_now now);
 
 /**
  * The process ended before it was ready. Returns true when the next one is greeted the other way.
  */
-bool import_era_ended(struct import *import);
+bool import_handshake_ended(struct import *import);
 
 /** Deadlines of first contact. */
-void import_era_tick(struct import *import, struct mcpx_now now);
+void import_handshake_tick(struct import *import, struct mcpx_now now);
 
 /** The process is gone. */
-void import_era_down(struct import *import);
+void import_handshake_down(struct import *import);
 
 /* ---- messages that wait for their turn ---- */
 

@@ -145,7 +145,7 @@ void import_stop(struct import *import)
 
 static bool is_modern(const struct import *import)
 {
-    return import->era == IMPORT_PROBING || import->era == IMPORT_MODERN;
+    return import->handshake == IMPORT_PROBING || import->handshake == IMPORT_MODERN;
 }
 
 /* Appends `meta`, or a new one, with our token for theirs and what a server of 2026 wants. */

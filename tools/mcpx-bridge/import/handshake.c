@@ -1,8 +1,8 @@
 /*
- * era.c - first contact. Servers of 2026-07-28 answer server/discover and want a version
+ * handshake.c - first contact. Servers of 2026-07-28 answer server/discover and want a version
  * with every request; older ones refuse or ignore it and want initialize. Asking the new way
  * first costs an old server one error, or its life. The other way round would pin a server that
- * speaks both to the old era.
+ * speaks both to the old protocol.
  *
  * Some servers take any first message but initialize for the end of the conversation and exit, or
  * answer it and never recover. The cause of an end is unknown, so the next process is greeted the
@@ -22,7 +22,7 @@ enum {
 
 #define SERVER_INFO "io.modelcontextprotocol/serverInfo"
 
-bool import_era_ended(struct import *import)
+bool import_handshake_ended(struct import *import)
 {
     struct import_probe *probe = &import->pool->probe;
 
@@ -39,7 +39,7 @@ static bool is_refused_otherwise(struct import *import)
     struct import_probe *probe = &import->pool->probe;
 
     probe->refused[import->probed] = true;
-    return !probe->refused[!import->probed] && import_era_ended(import);
+    return !probe->refused[!import->probed] && import_handshake_ended(import);
 }
 
 static void set_version(struct import *import, const char *version)
@@ -49,7 +49,7 @@ static void set_version(struct import *import, const char *version)
 
 static void discover(struct import *import)
 {
-    import->era = IMPORT_PROBING;
+    import->handshake = IMPORT_PROBING;
     import_request(import, IMPORT_DISCOVER, "server/discover", (struct mcpx_slice){0});
 }
 
@@ -58,8 +58,8 @@ static void initialize(struct import *import)
     struct mcpx_json_change roots = {"roots", MCPX_SLICE("{}")};
     mx_scoped_text params = {0};
 
-    import->era = IMPORT_INITIALIZING;
-    import->era_at = INT64_MAX;
+    import->handshake = IMPORT_INITIALIZING;
+    import->probe_at = INT64_MAX;
     mcpx_text_puts(&params, "\"protocolVersion\":\"" LEGACY_VERSION "\",\"capabilities\":");
     mcpx_json_add_changed(&params, mcpx_slice_of(import->config->capabilities), &roots,
                           import->config->roots ? 1 : 0);
@@ -67,7 +67,7 @@ static void initialize(struct import *import)
     import_request(import, IMPORT_INITIALIZE, "initialize", mcpx_text_view(&params));
 }
 
-void import_era_start(struct import *import, struct mcpx_now now)
+void import_handshake_start(struct import *import, struct mcpx_now now)
 {
     import->retried = false;
     import->unready = true;
@@ -81,15 +81,15 @@ void import_era_start(struct import *import, struct mcpx_now now)
         return;
     }
     if (import->config->protocol == IMPORT_PROTOCOL_AUTO)
-        import->era_at = now.mono_ms + PROBE_MS;
+        import->probe_at = now.mono_ms + PROBE_MS;
     set_version(import, MODERN_VERSION);
     discover(import);
 }
 
-void import_era_down(struct import *import)
+void import_handshake_down(struct import *import)
 {
-    import->era = IMPORT_DOWN;
-    import->era_at = INT64_MAX;
+    import->handshake = IMPORT_DOWN;
+    import->probe_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
 }
 
@@ -113,7 +113,7 @@ static void become_ready(struct import *import, struct mcpx_now now)
     struct mcpx_slice greeting = mcpx_text_view(&import->greeting);
     struct mcpx_slice name = mcpx_json_get(mcpx_json_get(greeting, "serverInfo"), "name");
 
-    import->era_at = INT64_MAX;
+    import->probe_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
     import->unready = false;
     import->pool->probe.proven = true;
@@ -143,7 +143,7 @@ static void initialized(struct import *import, const struct mcpx_rpc *rpc, struc
     mcpx_text_slice(&import->greeting, rpc->result);
     bridge_add_notice(&notice, "notifications/initialized", &(struct mcpx_text){0});
     import_write(import, notice, 0);
-    import->era = IMPORT_LEGACY;
+    import->handshake = IMPORT_LEGACY;
     become_ready(import, now);
 }
 
@@ -188,11 +188,11 @@ static void listen(struct import *import, struct mcpx_slice capabilities)
 static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     import_drop_own(import, IMPORT_INITIALIZE);
-    if (import->era == IMPORT_INITIALIZING && !import->retried)
+    if (import->handshake == IMPORT_INITIALIZING && !import->retried)
         set_version(import, MODERN_VERSION);
     mcpx_text_reset(&import->greeting);
     add_greeting(&import->greeting, rpc->result);
-    import->era = IMPORT_MODERN;
+    import->handshake = IMPORT_MODERN;
     listen(import, mcpx_json_get(rpc->result, "capabilities"));
     become_ready(import, now);
 }
@@ -225,12 +225,12 @@ static bool is_discovery(const struct mcpx_rpc *rpc)
 }
 
 /* Errors of 2026-07-28: a header or a capability is missing. Older servers have none of these. */
-static bool is_of_new_era(const struct mcpx_rpc *rpc)
+static bool is_modern_error(const struct mcpx_rpc *rpc)
 {
     return is_error(rpc, "-32020") || is_error(rpc, "-32021");
 }
 
-/* A server of the new era speaks another version: asks once more, in that version. */
+/* A server of 2026 speaks another version: asks once more, in that version. */
 static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 {
     newest_version(import, rpc->error);
@@ -249,7 +249,7 @@ static void refused(struct import *import, const char *what, const struct mcpx_r
     struct mcpx_slice said =
         import_shown(rpc->form == MCPX_RPC_RESULT ? rpc->result : rpc->error);
 
-    if (import->config->protocol != IMPORT_PROTOCOL_AUTO || is_of_new_era(rpc) ||
+    if (import->config->protocol != IMPORT_PROTOCOL_AUTO || is_modern_error(rpc) ||
         !is_refused_otherwise(import)) {
         import_give_up(import, "the server refuses %s: %s", what, said);
         return;
@@ -259,14 +259,14 @@ static void refused(struct import *import, const char *what, const struct mcpx_r
                "and sends %s first",
                what, import->probed ? "after" : "without", said,
                import->probed ? "initialize" : "server/discover");
-    import_era_down(import);
+    import_handshake_down(import);
     import->again = true;
     import->unready = false;
     import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
 }
 
-void import_era_answered(struct import *import, struct bridge_call *call,
-                         const struct mcpx_rpc *rpc, struct mcpx_now now)
+void import_handshake_answered(struct import *import, struct bridge_call *call,
+                               const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     enum import_purpose purpose = call->purpose;
 
@@ -278,9 +278,9 @@ void import_era_answered(struct import *import, struct bridge_call *call,
     else if (purpose == IMPORT_DISCOVER && is_discovery(rpc))
         discovered(import, rpc, now);
     else if (purpose == IMPORT_DISCOVER &&
-             (import->config->protocol == IMPORT_PROTOCOL_MODERN || is_of_new_era(rpc)))
+             (import->config->protocol == IMPORT_PROTOCOL_MODERN || is_modern_error(rpc)))
         refused(import, "server/discover", rpc);
-    else if (purpose == IMPORT_DISCOVER && import->era == IMPORT_PROBING)
+    else if (purpose == IMPORT_DISCOVER && import->handshake == IMPORT_PROBING)
         initialize(import);
     else if (purpose == IMPORT_INITIALIZE && rpc->form == MCPX_RPC_RESULT)
         initialized(import, rpc, now);
@@ -288,14 +288,14 @@ void import_era_answered(struct import *import, struct bridge_call *call,
         refused(import, "initialize", rpc);
 }
 
-void import_era_tick(struct import *import, struct mcpx_now now)
+void import_handshake_tick(struct import *import, struct mcpx_now now)
 {
     if (import->handshake_at <= now.mono_ms) {
-        import_era_down(import);
+        import_handshake_down(import);
         import_say(import, "%s", "the server is not ready in time; the bridge kills it");
         import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
         return;
     }
-    if (import->era_at <= now.mono_ms && import->era == IMPORT_PROBING)
+    if (import->probe_at <= now.mono_ms && import->handshake == IMPORT_PROBING)
         initialize(import);
 }
