@@ -6,7 +6,6 @@
 #include "tools/mcpx-bridge/guard/guard.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 
 static void judge_begin(struct guard_judge *judge, const char *from, const char *kind)
 {

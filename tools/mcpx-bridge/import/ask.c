@@ -11,8 +11,8 @@
 /* Most questions under way at one time. */
 enum { ASKS_MAX = 256 };
 
-static void tell_server(struct import *import, struct mcpx_slice rpc_id, int code,
-                        const char *message)
+static void answer_error(struct import *import, struct mcpx_slice rpc_id, int code,
+                         const char *message)
 {
     struct mcpx_text line = {0};
 
@@ -24,7 +24,7 @@ static void tell_server(struct import *import, struct mcpx_slice rpc_id, int cod
 static void give_up(struct import *import, struct bridge_call *row, int code,
                     const char *message)
 {
-    tell_server(import, row->id, code, message);
+    answer_error(import, row->id, code, message);
     bridge_calls_drop(&import->asks, row);
 }
 
@@ -70,15 +70,15 @@ static void answer(struct import *import, struct mcpx_slice rpc_id, struct mcpx_
     import_write(import, line, 0);
 }
 
-static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
+static void answer_roots(struct import *import, struct mcpx_slice rpc_id)
 {
     mx_scoped_text roots = mx_formatted("{\"roots\":%s}", import->config->roots);
 
     if (import->config->roots)
         answer(import, rpc_id, text_whole(&roots));
     else
-        tell_server(import, rpc_id, BRIDGE_NO_METHOD,
-                    "there are no roots; the bridge's operator can name some with --root");
+        answer_error(import, rpc_id, BRIDGE_NO_METHOD,
+                     "there are no roots; the bridge's operator can name some with --root");
 }
 
 /* Sends the question to the call's participant, under the next number of all servers. */
@@ -109,9 +109,9 @@ void import_ask(struct import *import, const struct mcpx_rpc *rpc)
     if (bridge_is(rpc->method, "ping"))
         answer(import, rpc->id, MCPX_SLICE("{}"));
     else if (bridge_is(rpc->method, "roots/list"))
-        tell_roots(import, rpc->id);
+        answer_roots(import, rpc->id);
     else if (!call)
-        tell_server(
+        answer_error(
             import, rpc->id, BRIDGE_NO_METHOD,
             find_call(&import->calls, true)
                 ? "the bridge cannot tell which call this question is about: several "
@@ -119,8 +119,8 @@ void import_ask(struct import *import, const struct mcpx_rpc *rpc)
                   "server"
                 : "no participant has a call under way that this could be about");
     else if (!has_room(&import->asks, call->who))
-        tell_server(import, rpc->id, BRIDGE_UNAVAILABLE,
-                    "the participant has too many questions under way");
+        answer_error(import, rpc->id, BRIDGE_UNAVAILABLE,
+                     "the participant has too many questions under way");
     else
         put(import, call, rpc);
 }

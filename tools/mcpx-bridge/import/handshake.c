@@ -103,7 +103,7 @@ static void announce_lists(struct import *import, struct mcpx_slice capabilities
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/%s/list_changed\"}", lists[i]);
 
         if (mcpx_json_get(capabilities, lists[i]).text)
-            import_tell(import, text_whole(&notice));
+            import_notify(import, text_whole(&notice));
     }
 }
 

@@ -108,7 +108,7 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
     draft.to = &call->who.id;
     draft.correlation_id = call->came_in;
     draft.payload = text_whole(&notice);
-    import_tell_topic(import, call->who.topic, &draft);
+    import_notify_topic(import, call->who.topic, &draft);
 }
 
 static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
@@ -120,7 +120,7 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
     else if (bridge_is(rpc->method, "notifications/cancelled"))
         import_ask_cancelled(import, rpc);
     else if (!bridge_is(rpc->method, "notifications/subscriptions/acknowledged"))
-        import_tell(import, rpc->text);
+        import_notify(import, rpc->text);
     if (bridge_is(rpc->method, "notifications/tools/list_changed"))
         import_tools_ask(import, now);
 }

@@ -408,10 +408,10 @@ static inline struct mcpx_slice import_shown(struct mcpx_slice text)
 void import_announce(struct import *import, const char *text);
 
 /** Sends a notification of the server to its owner, or to everybody in every topic. */
-void import_tell(struct import *import, struct mcpx_slice notice);
+void import_notify(struct import *import, struct mcpx_slice notice);
 
 /** Sends a notification of the server to the addressees of the draft, in one topic. */
-void import_tell_topic(struct import *import, size_t topic, const struct mcpx_draft *draft);
+void import_notify_topic(struct import *import, size_t topic, const struct mcpx_draft *draft);
 
 /** Adds an action, as bridge_output_add. Its server is filled in. */
 void import_want(struct import *import, struct bridge_row row);

@@ -197,6 +197,6 @@ void import_subs_updated(struct import *import, const struct mcpx_rpc *rpc)
 
         draft.to_count = count <= MCPX_TO_MAX ? count : 0;
         if (count > 0)
-            import_tell_topic(import, topic, &draft);
+            import_notify_topic(import, topic, &draft);
     }
 }

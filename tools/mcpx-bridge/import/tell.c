@@ -90,7 +90,7 @@ static bool is_of_lists(struct mcpx_slice payload)
     return is_about(payload, MCPX_SLICE("/list_changed\""));
 }
 
-void import_tell_topic(struct import *import, size_t topic, const struct mcpx_draft *draft)
+void import_notify_topic(struct import *import, size_t topic, const struct mcpx_draft *draft)
 {
     struct bridge_row row = {.action = {.type = BRIDGE_SEND, .topic = topic, .draft = *draft},
                              .is_notice = true,
@@ -102,7 +102,7 @@ void import_tell_topic(struct import *import, size_t topic, const struct mcpx_dr
     import_want(import, row);
 }
 
-void import_tell(struct import *import, struct mcpx_slice notice)
+void import_notify(struct import *import, struct mcpx_slice notice)
 {
     const struct bridge_who *owner = &import->owner;
     struct mcpx_draft draft = {.payload = notice};
@@ -112,11 +112,11 @@ void import_tell(struct import *import, struct mcpx_slice notice)
             return;
         draft.to = &owner->id;
         draft.to_count = 1;
-        import_tell_topic(import, owner->topic, &draft);
+        import_notify_topic(import, owner->topic, &draft);
         return;
     }
     for (size_t topic = 0; topic < import->config->topics; topic++)
-        import_tell_topic(import, topic, &draft);
+        import_notify_topic(import, topic, &draft);
 }
 
 /* ---- outages ---- */

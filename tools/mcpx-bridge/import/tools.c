@@ -26,7 +26,7 @@ static struct mcpx_tools *new_tools(const struct import *import)
 }
 
 /* Logs doubts, such as aliases of unknown tools, once, for server 0 only. */
-static void tell_doubts(struct import *import)
+static void log_doubts(struct import *import)
 {
     struct mcpx_text doubts = {0};
     struct mcpx_slice rest, line;
@@ -45,7 +45,7 @@ static void tell_doubts(struct import *import)
 }
 
 /* From now on these are the server's tools. Calls go on that need not wait for another list. */
-static void settle(struct import *import, struct mcpx_tools *known, struct mcpx_now now)
+static void use_tools(struct import *import, struct mcpx_tools *known, struct mcpx_now now)
 {
     struct import_tools *tools = &import->tools;
     bool again = tools->again, patient = again && ++tools->in_row < PATIENCE;
@@ -55,7 +55,7 @@ static void settle(struct import *import, struct mcpx_tools *known, struct mcpx_
     tools->coming = NULL;
     tools->again = false;
     tools->ends_at = INT64_MAX;
-    tell_doubts(import);
+    log_doubts(import);
     if (patient)
         import_tools_ask(import, now);
     else if (again)
@@ -66,10 +66,10 @@ static void settle(struct import *import, struct mcpx_tools *known, struct mcpx_
     import_forward_waiting(import, now);
 }
 
-static void settle_for_none(struct import *import, struct mcpx_now now)
+static void use_no_tools(struct import *import, struct mcpx_now now)
 {
     mcpx_tools_free(import->tools.coming);
-    settle(import, new_tools(import), now);
+    use_tools(import, new_tools(import), now);
 }
 
 static void ask_page(struct import *import, struct mcpx_slice cursor)
@@ -94,7 +94,7 @@ void import_tools_ask(struct import *import, struct mcpx_now now)
         tools->again = true;
     } else if (!import_has_tools(import)) {
         import_say(import, "%s", "the server has no tools; each tool call gets an error");
-        settle_for_none(import, now);
+        use_no_tools(import, now);
     } else if (!mx_bucket_take(&tools->reads, reads, 1, now.mono_ms)) {
         tools->due_at = now.mono_ms + mx_bucket_wait_ms(&tools->reads, reads, 1, now.mono_ms);
     } else {
@@ -112,7 +112,7 @@ static void fail(struct import *import, const char *why, struct mcpx_slice more,
     import_say(import,
                "the server's tools are not known, so each tool call gets an error: %s%s%s",
                why, more.len ? ": " : "", import_shown(more));
-    settle_for_none(import, now);
+    use_no_tools(import, now);
 }
 
 static bool is_too_much(struct import *import, struct mcpx_slice result)
@@ -143,7 +143,7 @@ static void take_page(struct import *import, struct mcpx_slice result, struct mc
                    "the server's list of tools does not end: tools after the first %s are not "
                    "known, and cannot be called",
                    mcpx_tools_count(import->tools.coming));
-    settle(import, import->tools.coming, now);
+    use_tools(import, import->tools.coming, now);
 }
 
 void import_tools_answered(struct import *import, struct bridge_call *call,
