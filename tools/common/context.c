@@ -247,24 +247,15 @@ void secret_wipe(char *text, size_t len)
         *at++ = '\0';
 }
 
-/* The value of an entry of the environment; NULL when the entry is of another variable. */
-static char *value_of(char *entry, const char *variable, size_t len)
-{
-    return strncmp(entry, variable, len) == 0 && entry[len] == '=' ? entry + len + 1 : NULL;
-}
-
 char *secret_take(const char *variable)
 {
     const char *value = getenv(variable);
     char *taken = value && value[0] ? strdup(value) : NULL;
     size_t len = strlen(variable);
 
-    for (size_t i = 0; environ && environ[i]; i++) {
-        char *found = value_of(environ[i], variable, len);
-
-        if (found)
-            secret_wipe(found, strlen(found));
-    }
+    for (char **entry = environ; entry && *entry; entry++)
+        if (strncmp(*entry, variable, len) == 0 && (*entry)[len] == '=')
+            secret_wipe(*entry + len + 1, strlen(*entry + len + 1));
     unsetenv(variable);
     return taken;
 }

@@ -69,28 +69,26 @@ static void on_ended(uv_process_t *process, int64_t code, int signal)
 static char **ignore_hangup(char **command)
 {
     static char *const shell[] = {"/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"};
-    size_t count = 0;
-    char **all;
+    size_t count = 1;
+    char **words;
 
-    while (command[count])
+    while (command[count - 1])
         count++;
-    all = calloc(sizeof shell / sizeof *shell + count + 1, sizeof *all);
-    memcpy(all, shell, sizeof shell);
-    memcpy(all + sizeof shell / sizeof *shell, command, count * sizeof *command);
-    return all;
+    words = malloc(sizeof shell + count * sizeof *command);
+    memcpy(words, shell, sizeof shell);
+    memcpy(words + sizeof shell / sizeof *shell, command, count * sizeof *command);
+    return words;
 }
 
 static int start_command(struct guard_server *server)
 {
     uv_stdio_container_t stdio[3];
-    char **wrapped = loop_ignores_hangup() ? ignore_hangup(server->command) : NULL;
-    uv_process_options_t options = {.exit_cb = on_ended,
-                                    .args = wrapped ? wrapped : server->command,
-                                    .stdio_count = 3,
-                                    .stdio = stdio};
-    int err;
+    uv_process_options_t options = {.exit_cb = on_ended, .stdio_count = 3, .stdio = stdio};
 
-    options.file = options.args[0];
+    if (loop_ignores_hangup())
+        server->command = ignore_hangup(server->command);
+    options.args = server->command;
+    options.file = server->command[0];
     setenv("MCPX_URL", server->url, 1);
     setenv("MCPX_GATEWAY", server->gateway, 1);
     setenv("GATEWAY_URL", server->gateway, 1);
@@ -100,9 +98,7 @@ static int start_command(struct guard_server *server)
     }
     server->process.data = server;
     server->has_command = true; /* a handle to close, even when there is no such program */
-    err = uv_spawn(&server->loop, &server->process, &options);
-    free(wrapped);
-    return err;
+    return uv_spawn(&server->loop, &server->process, &options);
 }
 
 /*
