@@ -153,7 +153,7 @@ struct mcpx_calls *import_pool_calls(const struct import_pool *pool);
 
 /**
  * Why the import must end, as a sentence: the program of server 0 cannot be executed, or it refuses
- * to be initialised. NULL otherwise. When another server fails, its waiting requesters get an
+ * initialize. NULL otherwise. When another server fails, its waiting requesters get an
  * error.
  */
 const char *import_pool_failure(const struct import_pool *pool);
