@@ -206,9 +206,7 @@ struct address forwarded_find(const struct config *config, const struct mx_http_
     for (size_t i = head->count; i > 0; i--) {
         const struct mx_http_field *field = &head->fields[i - 1];
 
-        if (field->name.len == strlen(name) &&
-            strncasecmp(field->name.text, name, field->name.len) == 0 &&
-            !go_back(config, field->value, &from))
+        if (mx_same_word(field->name, name) && !go_back(config, field->value, &from))
             break;
     }
     return from;
@@ -233,19 +231,6 @@ static bool is_like(struct mcpx_slice bytes, const void *with, size_t len)
     return bytes.len == 0 || memcmp(bytes.text, with, bytes.len < len ? bytes.len : len) == 0;
 }
 
-/* Takes the next word, up to one blank or the end. */
-static struct mcpx_slice take_word(struct mcpx_slice *line)
-{
-    const char *blank = line->len ? memchr(line->text, ' ', line->len) : NULL;
-    struct mcpx_slice word = *line;
-
-    if (blank)
-        word.len = (size_t)(blank - line->text);
-    line->text += word.len + (blank != NULL);
-    line->len -= word.len + (blank != NULL);
-    return word;
-}
-
 static bool has_colon(struct mcpx_slice word)
 {
     return word.len && memchr(word.text, ':', word.len);
@@ -254,7 +239,7 @@ static bool has_colon(struct mcpx_slice word)
 /* "TCP4 192.0.2.1 192.0.2.2 5000 80" */
 static enum proxy_head read_line(struct mcpx_slice line, struct address *from)
 {
-    struct mcpx_slice sort = take_word(&line), words[4];
+    struct mcpx_slice sort = mx_cut_at(&line, ' '), words[4];
     bool v6 = mcpx_slice_equal(sort, MCPX_SLICE("TCP6"));
     struct address source, target;
     uint64_t port;
@@ -264,7 +249,7 @@ static enum proxy_head read_line(struct mcpx_slice line, struct address *from)
     if (!v6 && !mcpx_slice_equal(sort, MCPX_SLICE("TCP4")))
         return PROXY_HEAD_BAD;
     for (size_t i = 0; i < 4; i++)
-        words[i] = take_word(&line);
+        words[i] = mx_cut_at(&line, ' ');
     if (line.len || !address_read(words[0], &source) || !address_read(words[1], &target) ||
         has_colon(words[0]) != v6 || has_colon(words[1]) != v6 ||
         !mx_decimal_read(words[2], PORT_MAX, &port) ||

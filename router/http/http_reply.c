@@ -250,25 +250,6 @@ bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mcpx_text *s
     return true;
 }
 
-/* Cuts the next "name=value" off `rest`; false at the end. A name alone has an empty value. */
-static bool next_pair(struct mcpx_slice *rest, struct mcpx_slice *name,
-                      struct mcpx_slice *value)
-{
-    const char *end, *equals;
-    size_t len;
-
-    if (rest->len == 0)
-        return false;
-    end = memchr(rest->text, '&', rest->len);
-    len = end ? (size_t)(end - rest->text) : rest->len;
-    equals = memchr(rest->text, '=', len);
-    *name = (struct mcpx_slice){rest->text, equals ? (size_t)(equals - rest->text) : len};
-    *value = equals ? (struct mcpx_slice){equals + 1, len - name->len - 1} : MCPX_SLICE("");
-    rest->text += end ? len + 1 : len;
-    rest->len -= end ? len + 1 : len;
-    return true;
-}
-
 /*
  * Names are decoded before they are compared: "t%6Fpic" is `topic` to every other reader of
  * query strings, and two of them must not name two topics.
@@ -307,10 +288,9 @@ static bool refuse_param(const struct http_param *param, const char *why,
 bool http_params_read(struct mcpx_slice query, struct http_param *params, size_t count,
                       struct http_reply *reply)
 {
-    struct mcpx_slice name, value;
-
-    while (next_pair(&query, &name, &value)) {
-        struct http_param *param = find_param(name, params, count);
+    while (query.len > 0) { /* a name alone has an empty value */
+        struct mcpx_slice value = mx_cut_at(&query, '&');
+        struct http_param *param = find_param(mx_cut_at(&value, '='), params, count);
 
         if (!param)
             continue;

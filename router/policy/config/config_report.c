@@ -5,6 +5,7 @@
  */
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
+#include "lib/json/tree.h"
 #include "lib/protocol/grammar.h"
 #include "router/policy/config/settings.h"
 
@@ -165,15 +166,7 @@ size_t pointer_push(struct loading *loading, const char *name)
 {
     size_t len = loading->pointer.len;
 
-    mcpx_text_add(&loading->pointer, "/", 1);
-    for (; *name; name++) {
-        if (*name == '~')
-            mcpx_text_puts(&loading->pointer, "~0");
-        else if (*name == '/')
-            mcpx_text_puts(&loading->pointer, "~1");
-        else
-            mcpx_text_add(&loading->pointer, name, 1);
-    }
+    mx_tree_pointer_add(&loading->pointer, mcpx_slice_of(name));
     return len;
 }
 
