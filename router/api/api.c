@@ -201,7 +201,7 @@ void api_page_end(struct mcpx_slice next, struct mcpx_text *out)
 
 /* ---- state of the router ---- */
 
-void api_root(const struct api_call *call, struct http_reply *reply)
+static void answer_root(const struct api_call *call, struct http_reply *reply)
 {
     (void)call;
     mx_format(&reply->body,
@@ -212,7 +212,7 @@ void api_root(const struct api_call *call, struct http_reply *reply)
               mcpx_version());
 }
 
-void api_health(const struct api_call *call, struct http_reply *reply)
+static void answer_health(const struct api_call *call, struct http_reply *reply)
 {
     int64_t ms = call->now.mono_ms - call->api->started.mono_ms;
     char now[MX_TIME_LEN + 1];
@@ -223,7 +223,7 @@ void api_health(const struct api_call *call, struct http_reply *reply)
               now, ms / 1000, ms / 100 % 10, ms / 10 % 10, ms % 10, MCPX_PROTOCOL);
 }
 
-void api_live(const struct api_call *call, struct http_reply *reply)
+static void answer_live(const struct api_call *call, struct http_reply *reply)
 {
     (void)call;
     mcpx_text_puts(&reply->body, "{\"status\":\"alive\"}");
@@ -234,7 +234,7 @@ bool api_is_going(const struct http_api *api)
     return api->going || hub_is_draining(api->hub);
 }
 
-void api_ready(const struct api_call *call, struct http_reply *reply)
+static void answer_ready(const struct api_call *call, struct http_reply *reply)
 {
     const struct http_api *api = call->api;
     bool going = api_is_going(api);
@@ -251,9 +251,17 @@ void api_ready(const struct api_call *call, struct http_reply *reply)
         reply->reasons[count] = api->store_why;
 }
 
-void api_upgrade(const struct api_call *call, struct http_reply *reply)
-{
-    (void)call;
-    http_reply_fail(reply, MCPX_EREQUEST,
-                    "this path speaks WebSocket; ask for it with Upgrade: websocket");
-}
+/* ---- routes ---- */
+
+const struct http_param api_page_params[] = {
+    {API_NUMBER("limit", 1, 1000)}, {API_TEXT("after")}, {API_END}};
+
+const struct api_route api_routes[] = {
+    {HTTP_GET, "/", "text for people", .handle = answer_root,
+     .type = "text/plain; charset=utf-8"},
+    {HTTP_GET, "/health", "status, clock, uptime", .handle = answer_health},
+    {HTTP_GET, "/livez", "200 while the process answers", .handle = answer_live},
+    {HTTP_GET, "/readyz", "200 while connections are welcome, else 503",
+     .handle = answer_ready},
+    {.path = NULL},
+};

@@ -1,5 +1,5 @@
 /*
- * api.h - the handlers of the HTTP API's routes, and their input. Protocol: section 8.
+ * api.h - the routes of the HTTP API, and the input of their handlers. Protocol: section 8.
  */
 #ifndef EDGE_API_H
 #define EDGE_API_H
@@ -30,16 +30,52 @@ struct api_call {
     struct grant *grant;            /* of these; NULL on open routes */
 };
 
-/**
- * A handler fills `reply`: its body, or a problem by http_reply_fail. The routes are in the table
- * of http_api.c, the answers in docs/http-api.md.
- */
+/** Fills `reply`: its body (docs/http-api.md), or a problem by http_reply_fail. */
 typedef void api_handler(const struct api_call *call, struct http_reply *reply);
 
-api_handler api_root, api_openapi, api_health, api_live, api_ready, api_metrics, api_upgrade;
-api_handler api_topics, api_participants, api_history, api_rate_limit;
-api_handler api_token, api_ticket, api_renew, api_check;
-api_handler api_change, api_kick, api_admin_participants, api_admin_topics, api_admin_policy;
+/* ---- routes ---- */
+
+/** A route requires nothing, a valid token, or a token valid for the topic. */
+enum api_access { ACCESS_OPEN, ACCESS_TOKEN, ACCESS_TOPIC };
+
+/** A row of a table of routes. The rows of one path are adjacent. */
+struct api_route {
+    enum http_method method;
+    /* Literal text, with at most one "{...}" for one or more bytes; NULL = the table's end. */
+    const char *path;
+    const char *says;       /* its answer, as in docs/http-api.md */
+    api_handler *handle;    /* NULL = a WebSocket */
+    enum api_access access; /* for ACCESS_TOPIC, "{...}" is a topic's name */
+    /* A kind to be covered by a grant of the caller (api_may); NULL = none. */
+    const char *needs;
+    /* Rows of its parameters, the last one without a name; NULL = it has none. */
+    const struct http_param *query;
+    /* Likewise of the members of its body; NULL = the body is not read. */
+    const struct http_param *body;
+    bool in_topic;    /* its handler checks `needs`, in the topic of the request */
+    bool dev;         /* exists in dev mode only */
+    const char *type; /* media type of the answer; NULL = application/json */
+};
+
+/* Parameters. In order: name, type, required, least, most. */
+#define API_TEXT(name) name, HTTP_TEXT, .must = NULL
+#define API_TOPIC "topic", HTTP_TOPIC, true, .must = NULL
+#define API_TOPIC_IF_ANY "topic", HTTP_TOPIC, .must = NULL
+#define API_NUMBER(name, least, most)                                                         \
+    name, HTTP_NUMBER, false, least, most,                                                    \
+        .must = name " must be a number from " #least " to " #most
+#define API_ID(name)                                                                          \
+    name, HTTP_TEXT, false, 1, MCPX_ID_MAX,                                                   \
+        .must = name " must be an envelope id of 1 to 256 bytes"
+#define API_GRANTS "capabilities", HTTP_LIST, .must = NULL
+#define API_END .name = NULL
+
+/** The routes of the file of the same name. */
+extern const struct api_route api_routes[], api_admin_routes[], api_auth_routes[],
+    api_change_routes[], api_check_routes[], api_metrics_routes[], api_topics_routes[];
+
+/** The parameters of a list of names: api_page reads them. */
+extern const struct http_param api_page_params[];
 
 /* ---- shared functions ---- */
 
@@ -118,8 +154,9 @@ void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault
 enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
                                  const struct admission *admission, struct mcpx_now now);
 
-/** Reads an admission from the query into call->request->join. Returns NULL, or its error. */
-const char *api_read_wishes(const struct api_call *call);
+/** Reads an admission from a query into call->request->join. Returns false with a problem. */
+bool api_read_admission(struct api_call *call, struct mcpx_slice query,
+                        struct http_reply *reply);
 
 /** Decides on an admission of call->grant. Protocol: section 7. */
 void api_join(const struct api_call *call, struct http_reply *reply);

@@ -228,7 +228,7 @@ static size_t write_page(const struct api_call *call, const struct register_page
     return i;
 }
 
-void api_admin_participants(const struct api_call *call, struct http_reply *reply)
+static void answer_participants(const struct api_call *call, struct http_reply *reply)
 {
     struct register_page *page = calloc(1, sizeof *page);
     struct mcpx_slice last = {NULL, 0};
@@ -255,7 +255,7 @@ void api_admin_participants(const struct api_call *call, struct http_reply *repl
 
 /* ---- topics ---- */
 
-void api_admin_topics(const struct api_call *call, struct http_reply *reply)
+static void answer_topics(const struct api_call *call, struct http_reply *reply)
 {
     const struct name_page page = api_page(call);
     const struct topic *topic = hub_topic_after(call->api->hub, page.after);
@@ -299,7 +299,7 @@ static void write_profiles(const struct api_call *call, struct mcpx_text *out)
 }
 
 /* The first page alone has profiles. */
-void api_admin_policy(const struct api_call *call, struct http_reply *reply)
+static void answer_policy(const struct api_call *call, struct http_reply *reply)
 {
     const struct tokens *tokens = call->api->config->tokens;
     const struct name_page page = api_page(call);
@@ -329,3 +329,25 @@ void api_admin_policy(const struct api_call *call, struct http_reply *reply)
         last = (struct mcpx_slice){NULL, 0};
     api_page_end(last, out);
 }
+
+/* ---- routes ---- */
+
+/* A reload takes time: the owner of the connection answers when it is done. */
+static void ask_for_reload(const struct api_call *call, struct http_reply *reply)
+{
+    reply->err = MCPX_EOPENING;
+    reply->reload = true;
+    mcpx_text_slice(&reply->detail, call->grant->identity);
+}
+
+const struct api_route api_admin_routes[] = {
+    {HTTP_GET, "/admin/participants", "participants", .handle = answer_participants,
+     .access = ACCESS_TOKEN, .needs = "admin/read", .query = api_page_params},
+    {HTTP_GET, "/admin/topics", "all topics", .handle = answer_topics, .access = ACCESS_TOKEN,
+     .needs = "admin/read", .query = api_page_params},
+    {HTTP_GET, "/admin/policy", "configured policy", .handle = answer_policy,
+     .access = ACCESS_TOKEN, .needs = "admin/read", .query = api_page_params},
+    {HTTP_POST, "/admin/reload", "reads the configuration again", .handle = ask_for_reload,
+     .access = ACCESS_TOKEN, .needs = "admin/reload"},
+    {.path = NULL},
+};

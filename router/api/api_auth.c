@@ -37,7 +37,7 @@ static void issue_token(const struct api_call *call, const char *capabilities,
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
 }
 
-void api_token(const struct api_call *call, struct http_reply *reply)
+static void answer_token(const struct api_call *call, struct http_reply *reply)
 {
     const json_t *list = json_object_get(call->body, "capabilities");
     struct mcpx_slice participant = api_string(call, "participantId");
@@ -75,7 +75,7 @@ static void bind_to_certificate(struct grant **grant)
 }
 
 /* The ticket holds the grant in its topic, not the general one. */
-void api_ticket(const struct api_call *call, struct http_reply *reply)
+static void answer_ticket(const struct api_call *call, struct http_reply *reply)
 {
     struct mcpx_slice topic = api_string(call, "topic");
     struct grant *grant = api_grant_in(call, topic, reply);
@@ -186,7 +186,7 @@ static void renew(const struct api_call *call, struct renewing *renewing,
     mx_format(&reply->body, ",\"connections\":[%s]}", &renewing->found);
 }
 
-void api_renew(const struct api_call *call, struct http_reply *reply)
+static void answer_renew(const struct api_call *call, struct http_reply *reply)
 {
     struct renewing renewing = {.topic = api_string(call, "topic"),
                                 .id = api_string(call, "id"),
@@ -203,3 +203,23 @@ void api_renew(const struct api_call *call, struct http_reply *reply)
     mcpx_text_fini(&renewing.found);
     grant_unref(renewing.grant);
 }
+
+/* ---- routes ---- */
+
+static const struct http_param ticket_body[] = {{API_TOPIC}, {API_END}};
+static const struct http_param renewal[] = {
+    {API_TOPIC}, {API_TEXT("id")}, {API_TEXT("replaces")}, {API_END}};
+static const struct http_param token_body[] = {
+    {API_TEXT("participantId")}, {API_TEXT("topic")}, {API_GRANTS}, {API_END}};
+
+const struct api_route api_auth_routes[] = {
+    {HTTP_POST, "/v0.1/tickets", "single-use ticket for a browser", .handle = answer_ticket,
+     .access = ACCESS_TOKEN, .body = ticket_body},
+    {HTTP_POST, "/v0.1/token", "connections go on under this token", .handle = answer_renew,
+     .access = ACCESS_TOKEN, .body = renewal},
+    {HTTP_POST, "/v0.1/auth/token", "a token", .handle = answer_token, .body = token_body,
+     .dev = true},
+    {HTTP_POST, "/v0/auth/token", "a token", .handle = answer_token, .body = token_body,
+     .dev = true},
+    {.path = NULL},
+};

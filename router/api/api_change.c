@@ -254,7 +254,7 @@ static void change(const struct api_call *call, const struct change_request *wis
     change_result_fini(&result);
 }
 
-void api_change(const struct api_call *call, struct http_reply *reply)
+static void answer_change(const struct api_call *call, struct http_reply *reply)
 {
     struct change_request wish = {.until_ms = 0};
     struct grant *own = NULL;
@@ -424,7 +424,7 @@ static bool may_kick(struct kick *kick, struct http_reply *reply)
     return may && !refusal;
 }
 
-void api_kick(const struct api_call *call, struct http_reply *reply)
+static void answer_kick(const struct api_call *call, struct http_reply *reply)
 {
     struct kick kick = {.call = call};
 
@@ -443,3 +443,30 @@ void api_kick(const struct api_call *call, struct http_reply *reply)
         http_reply_fail(reply, MCPX_ENOTFOUND,
                         "no participant with that id is configured or connected");
 }
+
+/* ---- routes ---- */
+
+#define PATTERNS(name)                                                                        \
+    name, HTTP_LIST, false, 0, API_PATTERNS_MAX,                                              \
+        .must = name " must be an array of at most 64 patterns"
+
+static const struct http_param dry_run[] = {{API_NUMBER("dry_run", 0, 1)}, {API_END}};
+static const struct http_param change_body[] = {{API_TOPIC},
+                                                {PATTERNS("add")},
+                                                {PATTERNS("remove")},
+                                                {"until", HTTP_ANY, .must = NULL},
+                                                {API_END}};
+/* A ban lasts a year at most; the configuration can exclude for longer. */
+static const struct http_param kick_query[] = {{API_TOPIC_IF_ANY},
+                                               {API_NUMBER("for", 0, 31536000)},
+                                               {API_NUMBER("dry_run", 0, 1)},
+                                               {API_END}};
+
+const struct api_route api_change_routes[] = {
+    {HTTP_POST, "/admin/participants/{id}/capabilities", "changes grants and denials",
+     .handle = answer_change, .access = ACCESS_TOKEN, .needs = "admin/grant", .query = dry_run,
+     .body = change_body, .in_topic = true},
+    {HTTP_DELETE, "/admin/participants/{id}", "removes a participant", .handle = answer_kick,
+     .access = ACCESS_TOKEN, .needs = "admin/kick", .query = kick_query, .in_topic = true},
+    {.path = NULL},
+};

@@ -144,7 +144,7 @@ static void write_now(const struct api_call *call, struct grant *grant,
     grant_unref(now);
 }
 
-void api_check(const struct api_call *call, struct http_reply *reply)
+static void answer_check(const struct api_call *call, struct http_reply *reply)
 {
     struct mcpx_slice topic = api_string(call, "topic");
     struct check check;
@@ -162,3 +162,18 @@ void api_check(const struct api_call *call, struct http_reply *reply)
     mx_json_end_object(&reply->body);
     grant_unref(grant);
 }
+
+static const struct http_param check_body[] = {
+    {"kind", HTTP_TEXT, true, .must = NULL},
+    {"to", HTTP_IDS, .most = MCPX_TO_MAX,
+     .must = "to must be an array of at most 256 participant ids"},
+    {API_TOPIC_IF_ANY},
+    {API_TEXT("participant")},
+    {API_GRANTS},
+    {API_END}};
+
+const struct api_route api_check_routes[] = {
+    {HTTP_POST, "/v0.1/check", "whether a kind may be sent, and why not",
+     .handle = answer_check, .access = ACCESS_TOKEN, .body = check_body},
+    {.path = NULL},
+};

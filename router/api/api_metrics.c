@@ -352,7 +352,7 @@ static void write_changes(const struct changes *changes, struct mcpx_text *out)
                  out);
 }
 
-void api_metrics(const struct api_call *call, struct http_reply *reply)
+static void answer_metrics(const struct api_call *call, struct http_reply *reply)
 {
     const struct stats *stats = hub_stats(call->api->hub);
     struct mcpx_text *out = &reply->body;
@@ -394,3 +394,9 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     metric_header("mcpx_build_info", "Constant 1; the version is in the label", out);
     mx_format(out, "mcpx_build_info{version=\"%s\"} 1\n", mcpx_version());
 }
+
+const struct api_route api_metrics_routes[] = {
+    {HTTP_GET, "/metrics", "Prometheus text", .handle = answer_metrics,
+     .type = "text/plain; version=0.0.4; charset=utf-8"},
+    {.path = NULL},
+};

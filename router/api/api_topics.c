@@ -83,7 +83,7 @@ static enum mcpx_err list_topics(const struct api_call *call, struct listing *li
     return MCPX_OK;
 }
 
-void api_topics(const struct api_call *call, struct http_reply *reply)
+static void answer_topics(const struct api_call *call, struct http_reply *reply)
 {
     struct listing *listing = malloc(sizeof *listing);
     const struct name_page page = api_page(call);
@@ -100,7 +100,7 @@ void api_topics(const struct api_call *call, struct http_reply *reply)
     free(listing);
 }
 
-void api_participants(const struct api_call *call, struct http_reply *reply)
+static void answer_participants(const struct api_call *call, struct http_reply *reply)
 {
     const struct topic *topic = hub_topic_find(call->api->hub, call->name);
     const struct name_page page = api_page(call);
@@ -123,7 +123,7 @@ static void write_rate(const char *name, uint64_t left, struct mcpx_text *out)
         mx_json_add_number(out, name, (int64_t)left);
 }
 
-void api_rate_limit(const struct api_call *call, struct http_reply *reply)
+static void answer_rate_limit(const struct api_call *call, struct http_reply *reply)
 {
     const struct topic *topic = hub_topic_find(call->api->hub, call->name);
     char reset[MX_TIME_LEN + 1];
@@ -179,7 +179,7 @@ static bool open_topic(const struct api_call *call, struct http_reply *reply)
     return false;
 }
 
-void api_history(const struct api_call *call, struct http_reply *reply)
+static void answer_history(const struct api_call *call, struct http_reply *reply)
 {
     const struct page page = {api_number(call, "limit", 100), api_param(call, "before")->value,
                               api_param(call, "after")->value};
@@ -206,3 +206,20 @@ void api_history(const struct api_call *call, struct http_reply *reply)
     else
         write_history(&array, &page, &end, &reply->body);
 }
+
+/* ---- routes ---- */
+
+static const struct http_param history[] = {
+    {API_NUMBER("limit", 1, 1000)}, {API_ID("before")}, {API_ID("after")}, {API_END}};
+
+const struct api_route api_topics_routes[] = {
+    {HTTP_GET, "/v0.1/topics", "the token's topics", .handle = answer_topics,
+     .access = ACCESS_TOKEN, .query = api_page_params},
+    {HTTP_GET, "/v0.1/topics/{topic}/participants", "connected participants",
+     .handle = answer_participants, .access = ACCESS_TOPIC, .query = api_page_params},
+    {HTTP_GET, "/v0.1/topics/{topic}/history", "retained envelopes, newest first",
+     .handle = answer_history, .access = ACCESS_TOPIC, .query = history},
+    {HTTP_GET, "/v0.1/topics/{topic}/rate-limit", "what its participant may still send",
+     .handle = answer_rate_limit, .access = ACCESS_TOPIC},
+    {.path = NULL},
+};

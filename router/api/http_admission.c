@@ -45,10 +45,9 @@ static const char *read_instance(const struct api_call *call, struct admission *
     return NULL;
 }
 
-/* Parameters besides the topic. An id alone is not a resume position: section 5. */
-const char *api_read_wishes(const struct api_call *call)
+/* Returns the fault, or NULL. An id alone is not a resume position: section 5. */
+static const char *read_admission(const struct api_call *call, struct admission *admission)
 {
-    struct admission *admission = call->request->join;
     struct mcpx_slice routing = api_param(call, "routing")->value;
     const struct http_param *history = api_param(call, "history");
     const struct http_param *epoch = api_param(call, "epoch");
@@ -69,6 +68,32 @@ const char *api_read_wishes(const struct api_call *call)
     admission->epoch = epoch->value;
     admission->serial = serial->number;
     return read_instance(call, admission);
+}
+
+/* Our epochs are shorter. Another router's may be longer, and is unknown here. */
+static const struct http_param joining[] = {
+    {API_TOPIC},
+    {API_TEXT("routing")},
+    {API_NUMBER("history", 0, 1000000)},
+    {API_ID("after")},
+    {"epoch", HTTP_TEXT, false, 1, 64, .must = "epoch must be 1 to 64 bytes"},
+    {"serial", HTTP_NUMBER, .most = SIZE_MAX,
+     .must = "serial must be a number of at most 18 digits"},
+    {API_TEXT("instance")},
+    {"instance_key", HTTP_TEXT, false, 1, 64, .must = "instance_key must be 1 to 64 bytes"},
+    {API_TEXT("ticket")},
+    {API_TEXT("token")},
+    {API_END}};
+
+bool api_read_admission(struct api_call *call, struct mcpx_slice query,
+                        struct http_reply *reply)
+{
+    const char *fault;
+
+    if (!api_read_query(call, joining, query, reply))
+        return false;
+    fault = read_admission(call, call->request->join);
+    return !fault || http_reply_fail(reply, MCPX_EREQUEST, fault);
 }
 
 /* ---- the caller ---- */

@@ -1,7 +1,8 @@
 /*
  * http_api.c - finds the route of a request, checks access, and calls one handler. The routes are
- * one table: method, path, answer, handler, access, parameters. 404, 405 with Allow, OPTIONS, HEAD
- * and the OpenAPI document follow from it. Rejected: a chain of string comparisons.
+ * tables beside their handlers: method, path, answer, handler, access, parameters. 404, 405 with
+ * Allow, OPTIONS, HEAD and the OpenAPI document follow from them. Rejected: a chain of string
+ * comparisons.
  */
 #include "router/api/api.h"
 
@@ -11,138 +12,21 @@
 #include "router/http/http_reply.h"
 #include <mcpx/json.h>
 
-/* A route requires nothing, a valid token, or a token valid for the topic. */
-enum access { ACCESS_OPEN, ACCESS_TOKEN, ACCESS_TOPIC };
+static api_handler answer_openapi;
 
-struct route {
-    enum http_method method;
-    /* Literal text, with at most one "{...}" for one or more bytes. */
-    const char *path;
-    const char *says; /* its answer, as in docs/http-api.md */
-    api_handler *handle;
-    enum access access; /* for ACCESS_TOPIC, "{...}" is a topic's name */
-    /* A kind to be covered by a grant of the caller (api_may); NULL = none. */
-    const char *needs;
-    /* Rows of its parameters, the last one without a name; NULL = it has none. */
-    const struct http_param *query;
-    /* Likewise of the members of its body; NULL = the body is not read. */
-    const struct http_param *body;
-    bool in_topic;    /* its handler checks `needs`, in the topic of the request */
-    bool dev;         /* exists in dev mode only */
-    const char *type; /* media type of the answer; NULL = application/json */
+static const struct api_route own_routes[] = {
+    {HTTP_GET, "/openapi.json", "these calls in OpenAPI 3.1", .handle = answer_openapi},
+    {HTTP_GET, "/ws", "the WebSocket", .handle = NULL},
+    {HTTP_GET, "/v0.1/ws", "the WebSocket", .handle = NULL},
+    {.path = NULL},
 };
 
-/* A reload takes time: the owner of the connection answers when it is done. */
-static void api_reload(const struct api_call *call, struct http_reply *reply)
-{
-    reply->err = MCPX_EOPENING;
-    reply->reload = true;
-    mcpx_text_slice(&reply->detail, call->grant->identity);
-}
+/* All routes, in the order of the OpenAPI document. */
+static const struct api_route *const tables[] = {
+    api_routes,      own_routes,       api_metrics_routes, api_topics_routes,
+    api_auth_routes, api_check_routes, api_admin_routes,   api_change_routes};
 
-/* ---- the table ---- */
-
-/* In order: name, type, required, least, most. */
-#define TEXT(name) name, HTTP_TEXT, .must = NULL
-#define TOPIC "topic", HTTP_TOPIC, true, .must = NULL
-#define TOPIC_IF_ANY "topic", HTTP_TOPIC, .must = NULL
-#define NUMBER(name, least, most)                                                             \
-    name, HTTP_NUMBER, false, least, most,                                                    \
-        .must = name " must be a number from " #least " to " #most
-#define ENVELOPE_ID(name)                                                                     \
-    name, HTTP_TEXT, false, 1, MCPX_ID_MAX,                                                   \
-        .must = name " must be an envelope id of 1 to 256 bytes"
-#define PATTERNS(name)                                                                        \
-    name, HTTP_LIST, false, 0, API_PATTERNS_MAX,                                              \
-        .must = name " must be an array of at most 64 patterns"
-#define GRANTS "capabilities", HTTP_LIST, .must = NULL
-#define END .name = NULL
-
-static const struct http_param page[] = {{NUMBER("limit", 1, 1000)}, {TEXT("after")}, {END}};
-static const struct http_param history[] = {
-    {NUMBER("limit", 1, 1000)}, {ENVELOPE_ID("before")}, {ENVELOPE_ID("after")}, {END}};
-static const struct http_param dry_run[] = {{NUMBER("dry_run", 0, 1)}, {END}};
-/* A ban lasts a year at most; the configuration can exclude for longer. */
-static const struct http_param kick[] = {
-    {TOPIC_IF_ANY}, {NUMBER("for", 0, 31536000)}, {NUMBER("dry_run", 0, 1)}, {END}};
-
-/* Our epochs are shorter. Another router's may be longer, and is unknown here. */
-static const struct http_param joining[] = {
-    {TOPIC},
-    {TEXT("routing")},
-    {NUMBER("history", 0, 1000000)},
-    {ENVELOPE_ID("after")},
-    {"epoch", HTTP_TEXT, false, 1, 64, .must = "epoch must be 1 to 64 bytes"},
-    {"serial", HTTP_NUMBER, .most = SIZE_MAX,
-     .must = "serial must be a number of at most 18 digits"},
-    {TEXT("instance")},
-    {"instance_key", HTTP_TEXT, false, 1, 64, .must = "instance_key must be 1 to 64 bytes"},
-    {TEXT("ticket")},
-    {TEXT("token")},
-    {END}};
-
-static const struct http_param ticket[] = {{TOPIC}, {END}};
-static const struct http_param renew[] = {{TOPIC}, {TEXT("id")}, {TEXT("replaces")}, {END}};
-static const struct http_param token[] = {
-    {TEXT("participantId")}, {TEXT("topic")}, {GRANTS}, {END}};
-static const struct http_param change[] = {{TOPIC},
-                                           {PATTERNS("add")},
-                                           {PATTERNS("remove")},
-                                           {"until", HTTP_ANY, .must = NULL},
-                                           {END}};
-static const struct http_param check[] = {
-    {"kind", HTTP_TEXT, true, .must = NULL},
-    {"to", HTTP_IDS, .most = MCPX_TO_MAX,
-     .must = "to must be an array of at most 256 participant ids"},
-    {TOPIC_IF_ANY},
-    {TEXT("participant")},
-    {GRANTS},
-    {END}};
-
-static const struct route routes[] = {
-    {HTTP_GET, "/", "text for people", .handle = api_root,
-     .type = "text/plain; charset=utf-8"},
-    {HTTP_GET, "/openapi.json", "these calls in OpenAPI 3.1", .handle = api_openapi},
-    {HTTP_GET, "/health", "status, clock, uptime", .handle = api_health},
-    {HTTP_GET, "/livez", "200 while the process answers", .handle = api_live},
-    {HTTP_GET, "/readyz", "200 while connections are welcome, else 503", .handle = api_ready},
-    {HTTP_GET, "/metrics", "Prometheus text", .handle = api_metrics,
-     .type = "text/plain; version=0.0.4; charset=utf-8"},
-    {HTTP_GET, "/ws", "the WebSocket", .handle = api_upgrade},
-    {HTTP_GET, "/v0.1/ws", "the WebSocket", .handle = api_upgrade},
-    {HTTP_GET, "/v0.1/topics", "the token's topics", .handle = api_topics,
-     .access = ACCESS_TOKEN, .query = page},
-    {HTTP_GET, "/v0.1/topics/{topic}/participants", "connected participants",
-     .handle = api_participants, .access = ACCESS_TOPIC, .query = page},
-    {HTTP_GET, "/v0.1/topics/{topic}/history", "retained envelopes, newest first",
-     .handle = api_history, .access = ACCESS_TOPIC, .query = history},
-    {HTTP_GET, "/v0.1/topics/{topic}/rate-limit", "what its participant may still send",
-     .handle = api_rate_limit, .access = ACCESS_TOPIC},
-    {HTTP_POST, "/v0.1/tickets", "single-use ticket for a browser", .handle = api_ticket,
-     .access = ACCESS_TOKEN, .body = ticket},
-    {HTTP_POST, "/v0.1/token", "connections go on under this token", .handle = api_renew,
-     .access = ACCESS_TOKEN, .body = renew},
-    {HTTP_POST, "/v0.1/check", "whether a kind may be sent, and why not", .handle = api_check,
-     .access = ACCESS_TOKEN, .body = check},
-    {HTTP_GET, "/admin/participants", "participants", .handle = api_admin_participants,
-     .access = ACCESS_TOKEN, .needs = "admin/read", .query = page},
-    {HTTP_GET, "/admin/topics", "all topics", .handle = api_admin_topics,
-     .access = ACCESS_TOKEN, .needs = "admin/read", .query = page},
-    {HTTP_GET, "/admin/policy", "configured policy", .handle = api_admin_policy,
-     .access = ACCESS_TOKEN, .needs = "admin/read", .query = page},
-    {HTTP_POST, "/admin/reload", "reads the configuration again", .handle = api_reload,
-     .access = ACCESS_TOKEN, .needs = "admin/reload"},
-    {HTTP_POST, "/admin/participants/{id}/capabilities", "changes grants and denials",
-     .handle = api_change, .access = ACCESS_TOKEN, .needs = "admin/grant", .query = dry_run,
-     .body = change, .in_topic = true},
-    {HTTP_DELETE, "/admin/participants/{id}", "removes a participant", .handle = api_kick,
-     .access = ACCESS_TOKEN, .needs = "admin/kick", .query = kick, .in_topic = true},
-    {HTTP_POST, "/v0.1/auth/token", "a token", .handle = api_token, .body = token,
-     .dev = true},
-    {HTTP_POST, "/v0/auth/token", "a token", .handle = api_token, .body = token, .dev = true},
-};
-
-/* ---- the table as a document ---- */
+/* ---- the tables as a document ---- */
 
 /* Writes type and bounds of a parameter or of a body's member. */
 static void write_schema(const char *name, const struct http_param *param,
@@ -162,7 +46,7 @@ static void write_schema(const char *name, const struct http_param *param,
     mx_json_end_object(out);
 }
 
-static void write_parameters(const struct route *route, struct mcpx_text *out)
+static void write_parameters(const struct api_route *route, struct mcpx_text *out)
 {
     const char *open = strchr(route->path, '{');
     struct mcpx_slice name = mcpx_slice_of(open ? open + 1 : "");
@@ -199,7 +83,7 @@ static void write_body(const struct http_param *members, struct mcpx_text *out)
     mcpx_text_puts(out, "}}}}");
 }
 
-static void write_call(const struct route *route, struct mcpx_text *out)
+static void write_call(const struct api_route *route, struct mcpx_text *out)
 {
     static const char *const methods[] = {
         [HTTP_GET] = "get", [HTTP_POST] = "post", [HTTP_DELETE] = "delete"};
@@ -220,7 +104,7 @@ static void write_call(const struct route *route, struct mcpx_text *out)
 }
 
 /* OpenAPI cannot describe a WebSocket. */
-void api_openapi(const struct api_call *call, struct http_reply *reply)
+static void answer_openapi(const struct api_call *call, struct http_reply *reply)
 {
     struct mcpx_text *out = &reply->body;
     const char *path = ""; /* path of the calls being written: its rows are adjacent */
@@ -231,15 +115,16 @@ void api_openapi(const struct api_call *call, struct http_reply *reply)
               "\"scheme\":\"bearer\"}},\"responses\":{\"problem\":{\"description\":"
               "\"refused\",\"content\":{\"application/problem+json\":{}}}}},\"paths\":{",
               mcpx_version());
-    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        if ((routes[i].dev && !call->api->config->dev) || routes[i].handle == api_upgrade)
-            continue;
-        if (strcmp(path, routes[i].path) != 0) {
-            mcpx_text_puts(out, *path ? "}" : "");
-            mx_json_begin_object(out, path = routes[i].path);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const struct api_route *route = tables[i]; route->path; route++) {
+            if ((route->dev && !call->api->config->dev) || !route->handle)
+                continue;
+            if (strcmp(path, route->path) != 0) {
+                mcpx_text_puts(out, *path ? "}" : "");
+                mx_json_begin_object(out, path = route->path);
+            }
+            write_call(route, out);
         }
-        write_call(&routes[i], out);
-    }
     mcpx_text_puts(out, "}}}");
 }
 
@@ -249,7 +134,7 @@ void api_openapi(const struct api_call *call, struct http_reply *reply)
  * True when the path fits. `name` is then its part for "{...}", still encoded. A name may hold
  * plain slashes if literal text follows it: then it is not ambiguous.
  */
-static bool route_fits(const struct route *route, struct mcpx_slice path,
+static bool route_fits(const struct api_route *route, struct mcpx_slice path,
                        struct mcpx_slice *name)
 {
     const char *open = strchr(route->path, '{');
@@ -283,26 +168,27 @@ static unsigned method_of(struct mcpx_slice method)
  * Returns the route of a request, or NULL with a problem or the answer to OPTIONS. `name` is filled
  * when the route has one.
  */
-static const struct route *find_route(const struct http_api *api,
-                                      const struct http_request *request,
-                                      struct mcpx_slice path, struct mcpx_slice *name,
-                                      struct http_reply *reply)
+static const struct api_route *find_route(const struct http_api *api,
+                                          const struct http_request *request,
+                                          struct mcpx_slice path, struct mcpx_slice *name,
+                                          struct http_reply *reply)
 {
     unsigned method = method_of(request->method);
-    const struct route *found = NULL;
+    const struct api_route *found = NULL;
     struct mcpx_slice part = {0};
     unsigned allow = 0;
 
-    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        if ((routes[i].dev && !api->config->dev) || !route_fits(&routes[i], path, &part) ||
-            (request->join && routes[i].handle != api_upgrade))
-            continue;
-        allow |= routes[i].method;
-        if (routes[i].method == method) {
-            found = &routes[i];
-            *name = part;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const struct api_route *route = tables[i]; route->path; route++) {
+            if ((route->dev && !api->config->dev) || !route_fits(route, path, &part) ||
+                (request->join && route->handle))
+                continue;
+            allow |= route->method;
+            if (route->method == method) {
+                found = route;
+                *name = part;
+            }
         }
-    }
     if (found)
         return found;
     if (!allow) {
@@ -319,8 +205,8 @@ static const struct route *find_route(const struct http_api *api,
 }
 
 /* Decodes the path's variable part into reply->scratch, which has room for the whole target. */
-static bool read_name(const struct route *route, struct mcpx_slice raw, struct api_call *call,
-                      struct http_reply *reply)
+static bool read_name(const struct api_route *route, struct mcpx_slice raw,
+                      struct api_call *call, struct http_reply *reply)
 {
     if (!raw.text)
         return true;
@@ -331,7 +217,8 @@ static bool read_name(const struct route *route, struct mcpx_slice raw, struct a
 
 /* ---- the caller ---- */
 
-static bool check_access(enum access access, struct api_call *call, struct http_reply *reply)
+static bool check_access(enum api_access access, struct api_call *call,
+                         struct http_reply *reply)
 {
     bool in_topic = access == ACCESS_TOPIC;
     enum mcpx_err err;
@@ -389,7 +276,7 @@ static uint64_t work_ns(const struct http_api *api)
 }
 
 /* Checks access and rate, and reads all input of the handler. */
-static bool prepare_call(const struct route *route, struct api_call *call,
+static bool prepare_call(const struct api_route *route, struct api_call *call,
                          struct mcpx_slice name, struct mcpx_slice query,
                          struct http_reply *reply)
 {
@@ -405,13 +292,8 @@ static bool prepare_call(const struct route *route, struct api_call *call,
 static bool prepare_join(struct api_call *call, struct mcpx_slice query,
                          struct http_reply *reply)
 {
-    const char *fault;
-
-    if (!api_read_query(call, joining, query, reply))
+    if (!api_read_admission(call, query, reply))
         return false;
-    fault = api_read_wishes(call);
-    if (fault)
-        return http_reply_fail(reply, MCPX_EREQUEST, fault);
     call->name = call->request->join->topic;
     return check_access(ACCESS_TOPIC, call, reply) && check_rate(call, reply);
 }
@@ -421,7 +303,7 @@ static void dispatch(struct api_call *call, struct http_reply *reply)
     const struct http_request *request = call->request;
     struct http_target target;
     struct mcpx_slice name = {0};
-    const struct route *route;
+    const struct api_route *route;
 
     if (mcpx_slice_equal(request->method, MCPX_SLICE("OPTIONS")) &&
         mcpx_slice_equal(request->target, MCPX_SLICE("*"))) { /* RFC 9110 section 9.3.7 */
@@ -444,6 +326,9 @@ static void dispatch(struct api_call *call, struct http_reply *reply)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
     else if (request->join && prepare_join(call, target.query, reply))
         api_join(call, reply);
+    else if (!request->join && !route->handle)
+        http_reply_fail(reply, MCPX_EREQUEST,
+                        "this path speaks WebSocket; ask for it with Upgrade: websocket");
     else if (!request->join && prepare_call(route, call, name, target.query, reply)) {
         reply->type = route->type;
         route->handle(call, reply);
