@@ -182,6 +182,11 @@ enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *be
  */
 enum mcpx_err api_find_grant(struct api_call *call, struct mcpx_slice topic);
 
+/** Counts a refusal over a cap. The problem has the error's own text and the setting of the cap.
+ * Returns false. */
+bool api_over_cap(const struct api_call *call, enum mcpx_err err, enum cap cap,
+                  struct http_reply *reply);
+
 /**
  * Makes the reply a problem with a detail, for a caller without access or admission. Counts a
  * reached quota. Returns false.

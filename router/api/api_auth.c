@@ -91,10 +91,7 @@ static void answer_ticket(const struct api_call *call, struct http_reply *reply)
     if (err == MCPX_ELIMIT) {
         http_reply_fail(reply, MCPX_EFULL, "too many unused tickets");
     } else if (err == MCPX_ESHARE) {
-        hub_note_cap(call->api->hub, CAP_TICKETS);
-        http_reply_fail(reply, err,
-                        "this participant has too many unused tickets "
-                        "(limits.tickets_per_participant)");
+        api_over_cap(call, err, CAP_TICKETS, reply);
     } else if (err || ticket.failed) {
         http_reply_fail(reply, err ? err : MCPX_ENOMEM, NULL);
     } else {

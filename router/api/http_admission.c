@@ -6,6 +6,7 @@
 #include "router/api/api.h"
 
 #include "lib/base/digits.h"
+#include "lib/json/json_write.h"
 #include "lib/wire/http_head.h"
 
 #include <strings.h>
@@ -184,26 +185,27 @@ static const char *refusal_detail(const struct api_call *call, enum mcpx_err err
         {MCPX_ENOTNOW,
          "the router cannot load or store anything of this topic now; try again later"},
         {MCPX_EKICKED, "an administrator keeps this participant out of the topic for now"},
-        {MCPX_EREQUESTS,
-         "this participant connects and asks too often (limits.requests_per_minute); wait "
-         "before the next attempt"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].err == err)
             return rows[i].sentence;
-    if (err != MCPX_ESHARE)
-        return err == MCPX_ETOKEN ? token_detail(call) : NULL;
-    if (hub_cap_of(call->api->hub, call->grant) == CAP_CONNECTIONS)
-        return "this participant has as many connections (limits.connections_per_participant) "
-               "as one may have";
-    return "this participant has as many topics (topics.max_per_participant) as one may have";
+    return err == MCPX_ETOKEN ? token_detail(call) : NULL;
+}
+
+bool api_over_cap(const struct api_call *call, enum mcpx_err err, enum cap cap,
+                  struct http_reply *reply)
+{
+    hub_note_cap(call->api->hub, cap);
+    http_reply_fail(reply, err, NULL);
+    mx_format(&reply->detail, "%s (%s)", mcpx_strerror(err), cap_setting(cap));
+    return false;
 }
 
 bool api_refuse(const struct api_call *call, enum mcpx_err err, struct http_reply *reply)
 {
     if (err == MCPX_ESHARE)
-        hub_note_cap(call->api->hub, hub_cap_of(call->api->hub, call->grant));
+        return api_over_cap(call, err, hub_cap_of(call->api->hub, call->grant), reply);
     return http_reply_fail(reply, err, refusal_detail(call, err));
 }
 

@@ -246,8 +246,7 @@ static bool check_rate(const struct api_call *call, struct http_reply *reply)
             rate_limits_knows(call->api->rates, request->from, caller ? caller->looks : 0,
                               call->grant->identity, call->now);
     if (wait_ms > 0) {
-        hub_note_cap(call->api->hub, CAP_REQUESTS);
-        api_refuse(call, MCPX_EREQUESTS, reply);
+        api_over_cap(call, MCPX_EREQUESTS, CAP_REQUESTS, reply);
         reply->wait_ms = wait_ms;
     } else if (call->grant && caller) {
         caller->is_good = true;

@@ -11,6 +11,7 @@
 
 #include "router/hub/hub_parts.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -144,6 +145,14 @@ static enum mcpx_err instance_find(const struct hub *hub, const struct topic *to
 
 /* ---- admission ---- */
 
+/* Has the participant used up this quota of those that refuse a join? */
+static bool has_reached(const struct hub *hub, const struct usage *usage, enum cap cap)
+{
+    if (cap == CAP_CONNECTIONS)
+        return usage && is_at_limit(usage->connections, hub->config.connections_each);
+    return cap == CAP_TOPICS && usage && is_at_limit(usage->topics, hub->config.topics_each);
+}
+
 /* Does the topic exist, or may it be created? */
 static enum mcpx_err check_topic(const struct hub *hub, const struct topic *topic,
                                  const struct usage *usage, struct mcpx_slice name,
@@ -158,7 +167,7 @@ static enum mcpx_err check_topic(const struct hub *hub, const struct topic *topi
         return MCPX_ENOTOPIC;
     if (!topic_load_has_room(hub))
         return MCPX_EFULL;
-    return usage && is_at_limit(usage->topics, config->topics_each) ? MCPX_ESHARE : MCPX_OK;
+    return has_reached(hub, usage, CAP_TOPICS) ? MCPX_ESHARE : MCPX_OK;
 }
 
 /* Would the participant be admitted, and as which instance? */
@@ -189,18 +198,18 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
     if (is_at_limit(hub->stats.peers, config->connections_max) ||
         (topic && is_at_limit(topic->peer_count + topic->joining, config->participants_max)))
         return MCPX_EFULL;
-    if (usage && is_at_limit(usage->connections, config->connections_each))
-        return MCPX_ESHARE;
-    return MCPX_OK;
+    return has_reached(hub, usage, CAP_CONNECTIONS) ? MCPX_ESHARE : MCPX_OK;
 }
 
 enum cap hub_cap_of(const struct hub *hub, const struct grant *grant)
 {
     const struct usage *usage = usage_find(hub, grant->identity);
+    int cap = 0;
 
-    return usage && is_at_limit(usage->connections, hub->config.connections_each)
-               ? CAP_CONNECTIONS
-               : CAP_TOPICS;
+    while (cap + 1 < CAP_COUNT && !has_reached(hub, usage, (enum cap)cap))
+        cap++;
+    assert(has_reached(hub, usage, (enum cap)cap));
+    return (enum cap)cap;
 }
 
 enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,

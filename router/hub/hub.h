@@ -115,7 +115,7 @@ void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_n
 /** Sets the bytes that the edge holds, for the statistics. */
 void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t incomplete_bytes);
 
-/** The cap behind this participant's MCPX_ESHARE: CAP_CONNECTIONS or CAP_TOPICS. */
+/** The cap behind the MCPX_ESHARE that this participant's admission has just had. */
 enum cap hub_cap_of(const struct hub *hub, const struct grant *grant);
 
 /** Counts a refusal, or a connection closed, because its owner was over a cap (stats.h). */

@@ -125,6 +125,11 @@ Test(http_admission, names_the_setting_that_somebody_has_used_up)
         size_t connections, topics;
         enum cap cap;
     } rows[] = {{1, 0, CAP_CONNECTIONS}, {0, 1, CAP_TOPICS}, {1, 1, CAP_CONNECTIONS}};
+    /* Caps of others than admissions have tests of their own. */
+    bool tried[CAP_COUNT] = {[CAP_STORED_BYTES] = true,
+                             [CAP_CONNECTS] = true,
+                             [CAP_REQUESTS] = true,
+                             [CAP_TICKETS] = true};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *setting = cap_setting(rows[i].cap);
@@ -139,7 +144,10 @@ Test(http_admission, names_the_setting_that_somebody_has_used_up)
                   reply.detail.text);
         cr_expect_eq(hub_stats(router.api.hub)->caps[rows[i].cap], 1, "%s is counted",
                      setting);
+        tried[rows[i].cap] = true;
     }
+    for (int cap = 0; cap < CAP_COUNT; cap++)
+        cr_expect(tried[cap], "%s has no row", cap_setting((enum cap)cap));
 }
 
 Test(http_admission, reads_how_somebody_wants_to_come_in)
