@@ -13,7 +13,7 @@
 /* Seconds that `until` may say: a hundred years. */
 static const json_int_t until_most_s = INT64_C(3155760000);
 
-/* What is asked. Slices borrow from request and body. */
+/* The request. Slices borrow from the target and the body. */
 struct change_request {
     struct change_act act;
     struct grant_list add, remove;
@@ -68,18 +68,19 @@ static bool read_until(const json_t *value, int64_t wall_ms, int64_t *out,
         "until must be a date like 2026-12-31T23:59:59Z, or seconds from now");
 }
 
-static bool read_wish(const struct api_call *call, struct change_request *wish,
-                      struct http_reply *reply)
+static bool read_request(const struct api_call *call, struct change_request *request,
+                         struct http_reply *reply)
 {
     const json_t *body = call->body;
 
-    wish->preview = api_number(call, "dry_run", 0);
-    wish->act.topic = api_string(call, "topic");
-    if (!read_list(body, "add", &wish->add, grant_list_add, reply) ||
-        !read_list(body, "remove", &wish->remove, grant_list_deny, reply) ||
-        !read_until(json_object_get(body, "until"), call->now.wall_ms, &wish->until_ms, reply))
+    request->preview = api_number(call, "dry_run", 0);
+    request->act.topic = api_string(call, "topic");
+    if (!read_list(body, "add", &request->add, grant_list_add, reply) ||
+        !read_list(body, "remove", &request->remove, grant_list_deny, reply) ||
+        !read_until(json_object_get(body, "until"), call->now.wall_ms, &request->until_ms,
+                    reply))
         return false;
-    return wish->add.count + wish->remove.deny_count > 0 ||
+    return request->add.count + request->remove.deny_count > 0 ||
            http_reply_fail(reply, MCPX_EREQUEST, "add or remove must name a pattern");
 }
 
@@ -129,10 +130,10 @@ static void add_warning(const char *what, struct mcpx_slice pattern, struct mcpx
         mx_json_add_item(out, mcpx_text_view(&warning));
 }
 
-static enum mcpx_err write_outcome(const struct change_request *wish,
+static enum mcpx_err write_outcome(const struct change_request *request,
                                    const struct change_result *result, struct mcpx_text *out)
 {
-    const struct change_act *act = &wish->act;
+    const struct change_act *act = &request->act;
     const struct mcpx_capset *set = result->after->capset;
     enum mcpx_err err;
 
@@ -147,14 +148,14 @@ static enum mcpx_err write_outcome(const struct change_request *wish,
         mx_json_add_item(out, mx_capset_denial(set, i));
     mx_json_end_array(out);
     mx_json_begin_array(out, "warnings");
-    for (size_t i = 0; i < wish->add.count; i++)
-        add_warning("grant", wish->add.grants[i].pattern, out);
-    for (size_t i = 0; i < wish->remove.deny_count; i++)
-        add_warning("denial", wish->remove.deny[i], out);
+    for (size_t i = 0; i < request->add.count; i++)
+        add_warning("grant", request->add.grants[i].pattern, out);
+    for (size_t i = 0; i < request->remove.deny_count; i++)
+        add_warning("denial", request->remove.deny[i], out);
     mx_json_end_array(out);
     api_write_changes(result->draft, act->wall_ms, out);
     mx_json_add_bool(out, "known", result->known);
-    mx_json_add_bool(out, "dryRun", wish->preview);
+    mx_json_add_bool(out, "dryRun", request->preview);
     return err;
 }
 
@@ -168,7 +169,7 @@ static void tell(const struct api_call *call, struct audit_note *note)
     note->by = call->grant->identity;
     note->address = mcpx_slice_of(address_text(call->request->from, address));
     if (call->api->tell)
-        call->api->tell(call->api->context, note, call->now);
+        call->api->tell(call->api->context, note);
 }
 
 static void tell_pattern(const struct api_call *call, const struct change_act *act,
@@ -185,19 +186,19 @@ static void tell_pattern(const struct api_call *call, const struct change_act *a
 }
 
 /* Tells and counts each pattern that was given or taken away. */
-static void tell_all(const struct api_call *call, const struct change_request *wish,
+static void tell_all(const struct api_call *call, const struct change_request *request,
                      const struct changed *changed)
 {
-    const struct change_act *act = &wish->act;
+    const struct change_act *act = &request->act;
 
-    for (size_t i = 0; i < wish->remove.deny_count; i++) {
-        const struct mcpx_grant denial = {.pattern = wish->remove.deny[i]};
+    for (size_t i = 0; i < request->remove.deny_count; i++) {
+        const struct mcpx_grant denial = {.pattern = request->remove.deny[i]};
 
         tell_pattern(call, act, AUDIT_REVOKE, &denial,
                      changed_held(changed, CHANGE_DENIAL, &denial, act->wall_ms));
     }
-    for (size_t i = 0; i < wish->add.count; i++) {
-        const struct mcpx_grant *grant = &wish->add.grants[i];
+    for (size_t i = 0; i < request->add.count; i++) {
+        const struct mcpx_grant *grant = &request->add.grants[i];
         const struct change *made = changed_held(changed, CHANGE_GRANT, grant, act->wall_ms);
 
         if (!made || changed->lifted >> i & 1)
@@ -205,39 +206,39 @@ static void tell_all(const struct api_call *call, const struct change_request *w
         if (made)
             tell_pattern(call, act, AUDIT_GRANT, grant, made);
     }
-    call->api->changes->revoked += wish->remove.deny_count;
-    call->api->changes->granted += wish->add.count;
+    call->api->changes->revoked += request->remove.deny_count;
+    call->api->changes->granted += request->add.count;
 }
 
 /* ---- carried out ---- */
 
 /* The audit has its lines before those of what is allowed by them. */
-static enum mcpx_err commit(const struct api_call *call, const struct change_request *wish,
+static enum mcpx_err commit(const struct api_call *call, const struct change_request *request,
                             struct changed *draft, struct mcpx_text *out)
 {
     const struct realm realm = api_realm(call->api);
-    const struct change_act *act = &wish->act;
+    const struct change_act *act = &request->act;
     enum mcpx_err err = changes_commit(realm.changes, draft);
 
     if (err)
         return err;
-    tell_all(call, wish, changes_find(realm.changes, act->identity, act->topic));
+    tell_all(call, request, changes_find(realm.changes, act->identity, act->topic));
     mx_json_add_number(
         out, "connections",
         (int64_t)change_plans_update_grants(&realm, act->identity, act->topic, call->now));
     return MCPX_OK;
 }
 
-static void change(const struct api_call *call, const struct change_request *wish,
+static void change(const struct api_call *call, const struct change_request *request,
                    const struct grant *own, struct http_reply *reply)
 {
     const struct realm realm = api_realm(call->api);
-    const struct change_plan plan = {.act = wish->act,
-                                     .add = wish->add.grants,
-                                     .add_count = wish->add.count,
-                                     .remove = wish->remove.deny,
-                                     .remove_count = wish->remove.deny_count,
-                                     .until_ms = wish->until_ms,
+    const struct change_plan plan = {.act = request->act,
+                                     .add = request->add.grants,
+                                     .add_count = request->add.count,
+                                     .remove = request->remove.deny,
+                                     .remove_count = request->remove.deny_count,
+                                     .until_ms = request->until_ms,
                                      .longest_ms = call->api->config->grant_max_ms,
                                      .giver = own->capset};
     struct change_result result = {.before = NULL};
@@ -245,9 +246,9 @@ static void change(const struct api_call *call, const struct change_request *wis
     enum mcpx_err err = change_plans_decide(&realm, &plan, &result, &why);
 
     if (!err)
-        err = write_outcome(wish, &result, &reply->body);
-    if (!err && !wish->preview)
-        err = commit(call, wish, result.draft, &reply->body);
+        err = write_outcome(request, &result, &reply->body);
+    if (!err && !request->preview)
+        err = commit(call, request, result.draft, &reply->body);
     mx_json_end_object(&reply->body);
     if (err)
         http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);
@@ -256,16 +257,16 @@ static void change(const struct api_call *call, const struct change_request *wis
 
 static void answer_change(const struct api_call *call, struct http_reply *reply)
 {
-    struct change_request wish = {.until_ms = 0};
+    struct change_request request = {.until_ms = 0};
     struct grant *own = NULL;
 
-    if (api_target(call, &wish.act, reply) && read_wish(call, &wish, reply))
-        own = api_grant_in(call, wish.act.topic, reply);
+    if (api_target(call, &request.act, reply) && read_request(call, &request, reply))
+        own = api_grant_in(call, request.act.topic, reply);
     if (own && api_may(call, own, "admin/grant", reply))
-        change(call, &wish, own, reply);
+        change(call, &request, own, reply);
     grant_unref(own);
-    grant_list_fini(&wish.add);
-    grant_list_fini(&wish.remove);
+    grant_list_fini(&request.add);
+    grant_list_fini(&request.remove);
 }
 
 /*

@@ -97,8 +97,9 @@ static void write_stored(const struct api_call *call, struct mcpx_text *out)
                      &store->sqlite.work, out);
     metric_histogram("mcpx_store_batch_messages", "What was stored together", &stage_sizes,
                      &store->sqlite.sizes, out);
-    metric_histogram("mcpx_store_open_seconds", "From the wish for a topic until it is loaded",
-                     &stage_times, &store->open, out);
+    metric_histogram("mcpx_store_open_seconds",
+                     "From the request for a topic until it is loaded", &stage_times,
+                     &store->open, out);
     metric_value("mcpx_store_file_bytes", "Size of the database", store->sqlite.bytes, out);
     metric_value("mcpx_store_file_bytes_max", "Size that the database may have, 0 = no bound",
                  settings->file_bytes, out);

@@ -100,12 +100,12 @@ bool api_read_admission(struct api_call *call, struct mcpx_slice query,
 /* ---- the caller ---- */
 
 /* A ticket gives the present grant of the token or certificate it was issued for. */
-static enum mcpx_err redeem(struct api_call *call, struct mcpx_slice topic)
+static enum mcpx_err use_ticket(struct api_call *call, struct mcpx_slice topic)
 {
     const struct mcpx_slice named = call->credentials.named;
     struct grant *issued = NULL;
-    enum mcpx_err err = tickets_redeem(call->api->tickets, api_param(call, "ticket")->value,
-                                       topic, call->now, &issued);
+    enum mcpx_err err = tickets_use(call->api->tickets, api_param(call, "ticket")->value,
+                                    topic, call->now, &issued);
 
     if (!err && issued->needs_certificate && !named.text)
         err = MCPX_ETOKEN;
@@ -134,7 +134,7 @@ enum mcpx_err api_find_grant(struct api_call *call, struct mcpx_slice topic)
         return MCPX_ETOKEN;
     if (request->join && !credentials->bearer.text) {
         if (api_param(call, "ticket")->value.text)
-            return redeem(call, topic);
+            return use_ticket(call, topic);
         if (call->api->config->query_token)
             credentials->bearer = api_param(call, "token")->value;
     }

@@ -111,7 +111,7 @@ struct http_api {
     /* The processor time of this thread; NULL = answers cost no more than a request. */
     uint64_t (*work_ns)(void);
     /* Receives each act of an administrator. */
-    void (*tell)(void *context, const struct audit_note *note, struct mcpx_now now);
+    void (*tell)(void *context, const struct audit_note *note);
     /* Finds the origin of a connection: `owner` was given to hub_admit. */
     void (*locate)(const void *owner, struct connection_origin *out);
     /* Refuses the pending connections of a removal; returns how many. */

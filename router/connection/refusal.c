@@ -359,11 +359,10 @@ static void log_change(const struct audit_note *note)
         log_text("remote", note->address));
 }
 
-void record_change(void *edge, const struct audit_note *note, struct mcpx_now now)
+void record_change(void *edge, const struct audit_note *note)
 {
     struct audit_note copy = *note;
 
-    (void)now; /* the time of this iteration */
     log_change(note);
     record(edge, &copy);
 }

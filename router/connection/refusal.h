@@ -77,7 +77,7 @@ void record_turned_away(struct edge *edge, struct audit_note *note, struct addre
                         enum mcpx_err err, const char *reason);
 
 /** Writes the act of an administrator to log and audit; `edge` is a struct edge. */
-void record_change(void *edge, const struct audit_note *note, struct mcpx_now now);
+void record_change(void *edge, const struct audit_note *note);
 
 /** Writes any other note; its time is filled in. */
 void record(struct edge *edge, struct audit_note *note);

@@ -157,8 +157,8 @@ static struct ticket **find(struct tickets *tickets, const unsigned char digest[
     return found;
 }
 
-enum mcpx_err tickets_redeem(struct tickets *tickets, struct mcpx_slice ticket,
-                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+enum mcpx_err tickets_use(struct tickets *tickets, struct mcpx_slice ticket,
+                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
     unsigned char digest[32];
     struct ticket **link, *found;

@@ -28,7 +28,7 @@ void tickets_free(struct tickets *tickets);
 /**
  * Issues a ticket of 256 random bits for one topic.
  *
- * grant    kept until the ticket is redeemed or expires
+ * grant    kept until the ticket is used or expires
  * topic    borrowed, copied
  * ticket   the text of the ticket (base64url, no padding) is appended
  *
@@ -44,14 +44,14 @@ size_t tickets_void(struct tickets *tickets, struct mcpx_slice identity,
                     bool (*reaches)(void *context, struct mcpx_slice topic), void *context);
 
 /**
- * Redeems a ticket, once. It is compared by its SHA-256, so that timing reveals nothing.
+ * Uses up a ticket. It is compared by its SHA-256, so that timing reveals nothing.
  *
  * out   filled with a grant the caller owns one reference of; untouched on failure
  *
  * Returns MCPX_OK, MCPX_ETOKEN (unknown, used or expired), or MCPX_EFORBIDDEN (other topic; the
- * ticket is spent all the same).
+ * ticket is used up all the same).
  */
-enum mcpx_err tickets_redeem(struct tickets *tickets, struct mcpx_slice ticket,
-                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
+enum mcpx_err tickets_use(struct tickets *tickets, struct mcpx_slice ticket,
+                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
 #endif

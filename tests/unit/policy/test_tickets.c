@@ -32,12 +32,12 @@ static void issue(struct tickets *tickets, struct grant *grant, struct mcpx_text
     cr_assert_eq(tickets_issue(tickets, grant, MCPX_SLICE("t"), at(0), ticket), MCPX_OK);
 }
 
-static enum mcpx_err redeem(struct tickets *tickets, struct mcpx_slice ticket,
-                            const char *topic, int64_t mono_ms)
+static enum mcpx_err use(struct tickets *tickets, struct mcpx_slice ticket, const char *topic,
+                         int64_t mono_ms)
 {
     struct grant *grant = NULL;
     enum mcpx_err err =
-        tickets_redeem(tickets, ticket, mcpx_slice_of(topic), at(mono_ms), &grant);
+        tickets_use(tickets, ticket, mcpx_slice_of(topic), at(mono_ms), &grant);
 
     cr_expect_eq(err == MCPX_OK, grant != NULL);
     grant_unref(grant);
@@ -52,15 +52,15 @@ Test(tickets, admit_once_in_their_topic_in_their_time)
 
     issue(tickets, grant, &ticket);
     cr_expect_eq(ticket.len, 43);
-    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 29999), MCPX_OK);
-    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 29999), MCPX_ETOKEN);
+    cr_expect_eq(use(tickets, mcpx_text_view(&ticket), "t", 29999), MCPX_OK);
+    cr_expect_eq(use(tickets, mcpx_text_view(&ticket), "t", 29999), MCPX_ETOKEN);
 
     issue(tickets, grant, &ticket);
-    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 30000), MCPX_ETOKEN);
+    cr_expect_eq(use(tickets, mcpx_text_view(&ticket), "t", 30000), MCPX_ETOKEN);
 
     issue(tickets, grant, &ticket);
-    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "s", 1), MCPX_EFORBIDDEN);
-    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_ETOKEN,
+    cr_expect_eq(use(tickets, mcpx_text_view(&ticket), "s", 1), MCPX_EFORBIDDEN);
+    cr_expect_eq(use(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_ETOKEN,
                  "spent by the attempt");
     cr_expect_eq(grant->refs, 1);
     grant_unref(grant);
@@ -77,12 +77,11 @@ Test(tickets, are_not_guessed)
 
     issue(tickets, grant, &ticket);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        cr_expect_eq(redeem(tickets, mcpx_slice_of(rows[i]), "t", 1), MCPX_ETOKEN, "%s",
-                     rows[i]);
+        cr_expect_eq(use(tickets, mcpx_slice_of(rows[i]), "t", 1), MCPX_ETOKEN, "%s", rows[i]);
     ticket.text[5] ^= 1;
-    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_ETOKEN);
+    cr_expect_eq(use(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_ETOKEN);
     ticket.text[5] ^= 1;
-    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_OK);
+    cr_expect_eq(use(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_OK);
     tickets_free(tickets);
     grant_unref(grant);
 }
@@ -102,13 +101,13 @@ Test(tickets, are_bounded_and_freed_when_they_expire)
     cr_expect_eq(more.len, 0);
 
     /* from the middle, the end and the beginning of the queue */
-    cr_expect_eq(redeem(tickets, (struct mcpx_slice){all.text + 43 * 7, 43}, "t", 2), MCPX_OK);
+    cr_expect_eq(use(tickets, (struct mcpx_slice){all.text + 43 * 7, 43}, "t", 2), MCPX_OK);
     cr_expect_eq(
-        redeem(tickets, (struct mcpx_slice){all.text + 43 * (TICKETS_MAX - 1), 43}, "t", 2),
+        use(tickets, (struct mcpx_slice){all.text + 43 * (TICKETS_MAX - 1), 43}, "t", 2),
         MCPX_OK);
-    cr_expect_eq(redeem(tickets, (struct mcpx_slice){all.text, 43}, "t", 2), MCPX_OK);
+    cr_expect_eq(use(tickets, (struct mcpx_slice){all.text, 43}, "t", 2), MCPX_OK);
     cr_expect_eq(tickets_issue(tickets, grant, MCPX_SLICE("t"), at(29999), &more), MCPX_OK);
-    cr_expect_eq(redeem(tickets, mcpx_text_view(&more), "t", 40000), MCPX_OK);
+    cr_expect_eq(use(tickets, mcpx_text_view(&more), "t", 40000), MCPX_OK);
     cr_expect_eq(grant->refs, 1, "all others have expired");
     tickets_free(tickets);
     tickets_free(NULL);
@@ -125,7 +124,7 @@ Test(tickets, one_participant_has_a_share)
         issue(tickets, ann, &ticket);
     cr_expect_eq(tickets_issue(tickets, ann, MCPX_SLICE("u"), at(0), &ticket), MCPX_ESHARE);
     issue(tickets, bob, &ticket);
-    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_OK);
+    cr_expect_eq(use(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_OK);
     cr_expect_eq(
         tickets_issue(tickets, ann, MCPX_SLICE("t"), at(TICKETS_LIFE_S * 1000), &ticket),
         MCPX_OK, "its own have expired");
