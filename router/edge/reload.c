@@ -6,6 +6,7 @@
  */
 #include "router/edge/edge_parts.h"
 
+#include "lib/base/digits.h"
 #include "lib/json/json_write.h"
 #include "router/connection/edge.h"
 #include "router/connection/loop_budget.h"
@@ -43,16 +44,13 @@ static void log_lines(enum log_level level, struct mcpx_slice lines)
 {
     static const char *const line_events[] = {
         [LOG_ERROR] = "reload_fault", [LOG_WARN] = "reload_warning"};
-    const char *end;
 
-    for (size_t i = 0; lines.len > 0 && i < LINES_MAX; i++) {
-        end = memchr(lines.text, '\n', lines.len);
-        if (!end)
+    for (size_t i = 0; i < LINES_MAX; i++) {
+        struct mcpx_slice line = mx_cut_at(&lines, '\n');
+
+        if (!lines.text)
             return;
-        LOG(level, line_events[level],
-            log_text("line", (struct mcpx_slice){lines.text, (size_t)(end - lines.text)}));
-        lines.len -= (size_t)(end + 1 - lines.text);
-        lines.text = end + 1;
+        LOG(level, line_events[level], log_text("line", line));
     }
 }
 

@@ -4,6 +4,7 @@
  */
 #include "router/policy/config/config.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/match.h"
 #include "lib/json/json_write.h"
 
@@ -114,33 +115,22 @@ static bool mend(struct mcpx_slice component, const char *const *names, size_t c
     return true;
 }
 
-/* The bytes before the next colon. */
-static struct mcpx_slice component_of(struct mcpx_slice text)
-{
-    const char *colon = memchr(text.text, ':', text.len);
-
-    return (struct mcpx_slice){text.text, colon ? (size_t)(colon - text.text) : text.len};
-}
-
 bool kind_typo_mend(struct mcpx_slice pattern, struct mcpx_text *out)
 {
-    struct mcpx_slice type = component_of(pattern);
-    struct mcpx_slice rest = {pattern.text + type.len, pattern.len - type.len};
+    struct mcpx_slice rest = pattern;
     size_t start = out->len;
-    bool mended = mend(type, types, TYPES, out);
-    struct mcpx_slice meant, method;
+    bool mended = mend(mx_cut_at(&rest, ':'), types, TYPES, out);
+    struct mcpx_slice meant;
 
     if (out->failed)
         return false;
     meant = (struct mcpx_slice){out->text + start, out->len - start};
-    if (rest.len > 0 && covers_any(meant, types, TYPES_WITH_METHOD)) {
+    if (rest.text && covers_any(meant, types, TYPES_WITH_METHOD)) {
         mcpx_text_puts(out, ":");
-        method = component_of((struct mcpx_slice){rest.text + 1, rest.len - 1});
-        mended |= mend(method, methods, METHODS, out);
-        rest.text += 1 + method.len;
-        rest.len -= 1 + method.len;
+        mended |= mend(mx_cut_at(&rest, ':'), methods, METHODS, out);
     }
-    mcpx_text_slice(out, rest);
+    if (rest.text)
+        mx_format(out, ":%s", rest);
     return mended && !out->failed;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "router/policy/identity/tokens.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/rows.h"
 #include "lib/json/json_write.h"
 #include "lib/protocol/capset.h"
@@ -203,16 +204,14 @@ size_t difference_write(const struct difference *difference, size_t bytes_max,
 void difference_write_lines(const char *name, struct mcpx_slice lines, struct mcpx_text *out)
 {
     enum { LINES_MAX = 100 };
-    const char *end;
 
     mx_json_begin_array(out, name);
-    for (int i = 0; i < LINES_MAX && lines.len > 0; i++) {
-        end = memchr(lines.text, '\n', lines.len);
-        if (!end)
+    for (int i = 0; i < LINES_MAX; i++) {
+        struct mcpx_slice line = mx_cut_at(&lines, '\n');
+
+        if (!lines.text)
             break;
-        mx_json_add_item(out, (struct mcpx_slice){lines.text, (size_t)(end - lines.text)});
-        lines.len -= (size_t)(end + 1 - lines.text);
-        lines.text = end + 1;
+        mx_json_add_item(out, line);
     }
     mx_json_end_array(out);
 }
