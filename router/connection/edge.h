@@ -32,7 +32,6 @@ struct edge_tls {
     struct tls_watch *watch;
 };
 
-struct connection;
 struct mx_tls_room;
 struct tls_watch;
 struct reload;

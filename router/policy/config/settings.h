@@ -108,8 +108,6 @@ void settings_fini(struct settings *settings);
 
 /* The state of one config_load, shared by its steps, and its error and warning lines. */
 
-struct jwt_key;
-
 /** One reading of the configuration. */
 struct loading {
     const struct config_sources *sources; /* borrowed */

@@ -34,7 +34,8 @@ void tokens_take_shared(struct tokens *tokens, struct tokens *before);
 
 /**
  * Judges the credential of a grant again, as tokens_ask would judge the token: by the active
- * participants, profiles and keys.
+ * participants, profiles and keys. For a JSON Web Token, notes in the credential whether its
+ * participant is configured (`of_entry`): for all grants that share the credential.
  *
  * base     a grant of tokens_ask or tokens_recheck, under any configuration; borrowed
  * topic    as for tokens_ask
