@@ -63,15 +63,8 @@ struct address address_shared(struct address whole)
 bool address_read(struct mcpx_slice text, struct address *out)
 {
     struct address address;
-    char name[ADDRESS_TEXT_SIZE];
 
-    if (text.len == 0 || text.len >= sizeof name || memchr(text.text, '\0', text.len))
-        return false;
-    memcpy(name, text.text, text.len);
-    name[text.len] = '\0';
-    memcpy(address.bytes, mapped, sizeof mapped);
-    if (inet_pton(AF_INET, name, address.bytes + MAPPED_AT) != 1 &&
-        inet_pton(AF_INET6, name, address.bytes) != 1)
+    if (!config_read_address(text, address.bytes))
         return false;
     *out = address;
     return true;

@@ -49,6 +49,12 @@ struct config_network {
     unsigned bits;
 };
 
+/**
+ * Reads an address without port, brackets and prefix into the bytes of a network. Returns false for
+ * other text.
+ */
+bool config_read_address(struct mcpx_slice text, unsigned char bytes[16]);
+
 /** How a proxy reports the client address. */
 enum proxy_address { PROXY_X_FORWARDED_FOR, PROXY_FORWARDED, PROXY_PROTOCOL };
 

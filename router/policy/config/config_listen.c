@@ -138,9 +138,21 @@ void load_listen(struct loading *loading)
     }
 }
 
-enum { V4_AT = 12, V4_BITS = 32, V6_BITS = 128, TEXT_MAX = 64 };
+enum { V4_AT = 12, V4_BITS = 32, V6_BITS = 128 };
 
-static const unsigned char mapped[V4_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+bool config_read_address(struct mcpx_slice text, unsigned char bytes[16])
+{
+    static const unsigned char mapped[V4_AT] = {[10] = 0xff, [11] = 0xff};
+    char name[INET6_ADDRSTRLEN];
+
+    if (text.len == 0 || text.len >= sizeof name || memchr(text.text, '\0', text.len))
+        return false;
+    memcpy(name, text.text, text.len);
+    name[text.len] = '\0';
+    memcpy(bytes, mapped, sizeof mapped);
+    return inet_pton(AF_INET, name, bytes + V4_AT) == 1 ||
+           inet_pton(AF_INET6, name, bytes) == 1;
+}
 
 /* Bits beyond the prefix are a typing error: another network may have been meant. */
 static bool is_clean(const struct config_network *network)
@@ -153,24 +165,14 @@ static bool is_clean(const struct config_network *network)
 
 static bool read_network(const char *text, struct config_network *out)
 {
-    const char *slash = strchr(text, '/');
-    size_t len = slash ? (size_t)(slash - text) : strlen(text);
-    char host[TEXT_MAX];
-    unsigned before = 0;
-    uint64_t bits = V6_BITS;
+    struct mcpx_slice rest = mcpx_slice_of(text), host = mx_cut_at(&rest, '/');
+    uint64_t bits = strchr(text, ':') ? V6_BITS : V4_BITS;
+    unsigned before = V6_BITS - (unsigned)bits;
 
-    if (len >= sizeof host)
+    if (!config_read_address(host, out->bytes) ||
+        (rest.text && !mx_decimal_read(rest, bits, &bits)))
         return false;
-    memcpy(host, text, len);
-    host[len] = '\0';
-    memcpy(out->bytes, mapped, sizeof mapped);
-    if (inet_pton(AF_INET, host, out->bytes + V4_AT) == 1)
-        before = V6_BITS - V4_BITS;
-    else if (inet_pton(AF_INET6, host, out->bytes) != 1)
-        return false;
-    if (slash && !mx_decimal_read(mcpx_slice_of(slash + 1), V6_BITS - before, &bits))
-        return false;
-    out->bits = slash ? before + (unsigned)bits : V6_BITS;
+    out->bits = before + (unsigned)bits;
     return is_clean(out);
 }
 
