@@ -122,7 +122,7 @@ static enum mcpx_err parts_read(struct mcpx_slice token, struct jwt_parts *parts
         err = decode_part(header, &text);
     if (err)
         return err;
-    *why = "its header is no JSON object in which every name stands once";
+    *why = "its header is not a JSON object with each name once";
     err = parse_object(&text, &parts->header);
     if (err)
         return err;

@@ -113,7 +113,7 @@ Test(jwt_public, every_reason_is_told)
         {"{\"alg\":\"ES256\",\"kid\":\"k' OR '1'='1\"}", CLAIMS,
          "no configured key has its kid"},
         {"{\"alg\":\"ES256\",\"kid\":\"k\",\"kid\":\"k\"}", CLAIMS,
-         "its header is no JSON object in which every name stands once"},
+         "its header is not a JSON object with each name once"},
         {"{\"alg\":\"ES256\",\"typ\":\"logout+jwt\"}", CLAIMS,
          "the typ in its header is neither JWT nor at+jwt"},
         {"{\"alg\":\"ES256\",\"crit\":[\"exp\"]}", CLAIMS, "its header has crit or b64"},
