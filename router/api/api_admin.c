@@ -330,8 +330,6 @@ static void answer_policy(const struct api_call *call, struct http_reply *reply)
     api_page_end(last, out);
 }
 
-/* ---- routes ---- */
-
 /* A reload takes time: the owner of the connection answers when it is done. */
 static void ask_for_reload(const struct api_call *call, struct http_reply *reply)
 {

@@ -201,8 +201,6 @@ static void answer_renew(const struct api_call *call, struct http_reply *reply)
     grant_unref(renewing.grant);
 }
 
-/* ---- routes ---- */
-
 static const struct http_param ticket_body[] = {{API_TOPIC}, {API_END}};
 static const struct http_param renewal[] = {
     {API_TOPIC}, {API_TEXT("id")}, {API_TEXT("replaces")}, {API_END}};

@@ -445,8 +445,6 @@ static void answer_kick(const struct api_call *call, struct http_reply *reply)
                         "no participant with that id is configured or connected");
 }
 
-/* ---- routes ---- */
-
 #define PATTERNS(name)                                                                        \
     name, HTTP_LIST, false, 0, API_PATTERNS_MAX,                                              \
         .must = name " must be an array of at most 64 patterns"

@@ -207,8 +207,6 @@ static void answer_history(const struct api_call *call, struct http_reply *reply
         write_history(&array, &page, &end, &reply->body);
 }
 
-/* ---- routes ---- */
-
 static const struct http_param history[] = {
     {API_NUMBER("limit", 1, 1000)}, {API_ID("before")}, {API_ID("after")}, {API_END}};
 

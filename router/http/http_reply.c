@@ -48,18 +48,6 @@ static void write_reasons(const struct http_reply *reply, struct mcpx_text *body
         mcpx_text_puts(body, "]");
 }
 
-/* The error's own text; an exceeded rate is named by its setting. */
-static struct mcpx_text sentence_of(enum mcpx_err err)
-{
-    const char *text = mcpx_strerror(err);
-
-    if (err == MCPX_ECONNECTS)
-        return mx_formatted("%s (%s)", text, cap_setting(CAP_CONNECTS));
-    if (err == MCPX_EREQUESTS)
-        return mx_formatted("%s (%s)", text, cap_setting(CAP_REQUESTS));
-    return mx_formatted("%s", text);
-}
-
 /* RFC 9457; `error` is for clients of the original router. */
 static void write_problem(const struct http_reply *reply, int status, struct mcpx_text *body)
 {
@@ -67,7 +55,10 @@ static void write_problem(const struct http_reply *reply, int status, struct mcp
     struct mcpx_slice detail = mcpx_text_view(&reply->detail);
 
     if (detail.len == 0) {
-        sentence = sentence_of(reply->err);
+        bool is_rate = reply->err == MCPX_ECONNECTS; /* it is named by its setting */
+
+        sentence = mx_formatted(is_rate ? "%s (%s)" : "%s%s", mcpx_strerror(reply->err),
+                                is_rate ? cap_setting(CAP_CONNECTS) : "");
         detail = mcpx_text_view(&sentence);
     }
     mx_format(body,

@@ -10,6 +10,8 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 
+enum { V4_AT = 12, V4_BITS = 32, V6_BITS = 128 };
+
 static const char host_bytes[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
 
@@ -29,10 +31,10 @@ static bool port_is_valid(struct mcpx_slice port)
 
 static bool host_is_valid(const char *host, bool bracketed)
 {
-    unsigned char address[16];
+    struct in6_addr address;
 
     if (bracketed)
-        return inet_pton(AF_INET6, host, address) == 1;
+        return inet_pton(AF_INET6, host, &address) == 1;
     return strcmp(host, "*") == 0 || (*host && host[strspn(host, host_bytes)] == '\0');
 }
 
@@ -63,14 +65,12 @@ static bool split(const char *whole, struct config_listen *out)
 
 static bool is_loopback(const char *host)
 {
-    struct in_addr v4;
-    struct in6_addr v6;
+    unsigned char bytes[16];
 
-    if (inet_pton(AF_INET, host, &v4) == 1)
-        return ntohl(v4.s_addr) >> 24 == 127;
-    if (inet_pton(AF_INET6, host, &v6) == 1)
-        return memcmp(&v6, &in6addr_loopback, sizeof v6) == 0;
-    return strcmp(host, "localhost") == 0;
+    if (!config_read_address(mcpx_slice_of(host), bytes))
+        return strcmp(host, "localhost") == 0;
+    return strchr(host, ':') ? memcmp(bytes, &in6addr_loopback, sizeof bytes) == 0
+                             : bytes[V4_AT] == 127;
 }
 
 /* Reports a wrong entry of a list. In the file it has a pointer of its own. */
@@ -137,8 +137,6 @@ void load_listen(struct loading *loading)
                    "expected a loopback address, because --dev hands out tokens to everyone");
     }
 }
-
-enum { V4_AT = 12, V4_BITS = 32, V6_BITS = 128 };
 
 bool config_read_address(struct mcpx_slice text, unsigned char bytes[16])
 {
