@@ -60,6 +60,7 @@ void mx_certificate_use(SSL_CTX *context, const char *cert_file, const char *key
         (void)SSL_CTX_get0_chain_certs(fresh, &chain);
         (void)SSL_CTX_use_cert_and_key(context, SSL_CTX_get0_certificate(fresh),
                                        SSL_CTX_get0_privatekey(fresh), chain, 1);
+        ERR_clear_error(); /* the host program's queue of errors stays empty */
     }
     SSL_CTX_free(fresh);
 }

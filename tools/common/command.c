@@ -55,7 +55,7 @@ void complain_of_missing(uint64_t count, const char *why)
     if (is_json)
         mx_format(&line, "{\"event\":\"lines_missing\",\"text\":%q}\n", &text);
     else
-        mx_format(&line, "%s: %s\n", program_name, &text);
+        mx_format(&line, "%s%s%s: %s\n", program_name, verb_name ? " " : "", verb_name, &text);
     mx_line_writer_put(&complaints, text_whole(&line));
 }
 

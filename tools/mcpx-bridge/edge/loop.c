@@ -32,9 +32,9 @@ static void on_round(uv_prepare_t *round)
     uint64_t left = bridge_limit_take_left(&limit, mx_clock_now().mono_ms);
 
     (void)round;
+    complain_again();
     if (left > 0)
         complain_of_missing(left, "they were too many");
-    complain_again();
 }
 
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop)

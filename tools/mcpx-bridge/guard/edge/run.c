@@ -65,18 +65,18 @@ static void on_ended(uv_process_t *process, int64_t code, int signal)
     stop_all(server);
 }
 
-/* libuv resets an ignored SIGHUP in a command; a shell ignores it again. Returns the arguments. */
+/* libuv resets an ignored SIGHUP in a command; env ignores it again. Returns the arguments. */
 static char **ignore_hangup(char **command)
 {
-    static char *const shell[] = {"/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"};
+    static char *const env[] = {"env", "--ignore-signal=HUP", "--"};
     size_t count = 1;
     char **words;
 
     while (command[count - 1])
         count++;
-    words = malloc(sizeof shell + count * sizeof *command);
-    memcpy(words, shell, sizeof shell);
-    memcpy(words + sizeof shell / sizeof *shell, command, count * sizeof *command);
+    words = malloc(sizeof env + count * sizeof *command);
+    memcpy(words, env, sizeof env);
+    memcpy(words + sizeof env / sizeof *env, command, count * sizeof *command);
     return words;
 }
 
