@@ -37,16 +37,16 @@ MCPX_API int mcpx_code_status(enum mcpx_code code);
 /** The JSON-RPC code; 0 outside the table. */
 MCPX_API int mcpx_code_rpc(enum mcpx_code code);
 
-/** The message, the same wherever the code is; NULL outside the table. Static. */
+/** The message, the same in every error with this code; NULL outside the table. Static. */
 MCPX_API const char *mcpx_code_message(enum mcpx_code code);
 
 /**
- * Where an error counts that keeps JSON-RPC's own number: -32700 and -32600 as INVALID_INPUT,
- * -32601 as NOT_FOUND. Returns false, and leaves `out`, for another number.
+ * The code of an error of JSON-RPC itself, by its number: INVALID_INPUT for -32700 and -32600,
+ * NOT_FOUND for -32601. Returns false, and leaves `out`, for another number.
  */
 MCPX_API bool mcpx_code_of_protocol(int64_t rpc, enum mcpx_code *out);
 
-/** Where an error of a server counts, by its number: another's mean nothing certain. */
+/** The code of a server's error, by its number; INTERNAL_ERROR unless it tells more. */
 MCPX_API enum mcpx_code mcpx_code_of_server(int64_t rpc);
 
 /**
@@ -62,9 +62,9 @@ MCPX_API bool mcpx_canonical_error(struct mcpx_text *out, enum mcpx_code code);
 /*
  * Why a call has failed at an edge. X(constant, name, code, in mcp.envelope.v0.1, in response.v1)
  *
- * The last two are `errors[].code` and `error_code` of the envelopes. They are NULL where no tool
- * was found that could have answered: such an error never stands in an envelope. That of FAILED
- * in response.v1 holds when nothing is known about the failure.
+ * The last two are `errors[].code` and `error_code` of the envelopes. They are NULL for errors that
+ * are never in an envelope, because they come before the tool is chosen. The `error_code` of FAILED
+ * is used only when the failure itself suggests no other one.
  */
 #define MCPX_CAUSES(X)                                                                        \
     X(MCPX_CAUSE_INVOCATION, "invocation", MCPX_CODE_INVALID_INPUT, NULL, NULL)               \
@@ -99,13 +99,13 @@ enum mcpx_cause { MCPX_CAUSES(MCPX_CAUSE_CONSTANT) MCPX_CAUSE_COUNT };
 /** The cause's name; NULL outside the table. Static. */
 MCPX_API const char *mcpx_cause_name(enum mcpx_cause cause);
 
-/** The code under which a cause counts; MCPX_CODE_INTERNAL_ERROR outside the table. */
+/** The code of a cause; MCPX_CODE_INTERNAL_ERROR outside the table. */
 MCPX_API enum mcpx_code mcpx_cause_code(enum mcpx_cause cause);
 
-/** `errors[].code` of an mcp.envelope.v0.1; NULL when none has it, or outside the table. Static. */
+/** `errors[].code` of an mcp.envelope.v0.1; NULL when it has none, or outside the table. Static. */
 MCPX_API const char *mcpx_cause_in_envelope(enum mcpx_cause cause);
 
-/** `error_code` of a response.v1; NULL when none has it, or outside the table. Static. */
+/** `error_code` of a response.v1; NULL when it has none, or outside the table. Static. */
 MCPX_API const char *mcpx_cause_in_response(enum mcpx_cause cause);
 
 /**
@@ -129,7 +129,7 @@ MCPX_API void mcpx_schema_errors_add(struct mcpx_text *out,
 /*
  * The contracts. X(constant, name, code of a breach)
  *
- * Each is a JSON Schema of one document. A tool's has one rule more than a schema can say: see
+ * Each is a JSON Schema of one document. `tool` has one more rule, which no schema can express: see
  * mcpx_contracts_validate.
  */
 #define MCPX_CONTRACTS(X)                                                                     \
@@ -170,20 +170,20 @@ MCPX_API struct mcpx_slice mcpx_contract_schema(enum mcpx_contract contract);
 struct mcpx_contracts;
 
 /**
- * Makes them.
+ * Makes the contracts.
  *
- * shelf   for the schemas, those of tools included; borrowed until mcpx_contracts_free
+ * shelf   keeps the schemas, those of tools included; borrowed until mcpx_contracts_free
  *
  * Returns NULL when memory runs out.
  */
 MCPX_API struct mcpx_contracts *mcpx_contracts_new(struct mcpx_shelf *shelf);
 
-/** Frees them. */
+/** Frees the contracts. */
 MCPX_API void mcpx_contracts_free(struct mcpx_contracts *contracts);
 
 /**
- * Judges a document. That of a `tool` keeps its contract when its two schemas are usable, too;
- * errors of these have paths that lead from the document into the schema.
+ * Judges a document. A `tool` is valid only when its two schemas are usable, too; paths of their
+ * errors lead from the document into the schema.
  *
  * text     borrowed
  * report   filled: verdict and errors, lent until `contracts` or the report is used again

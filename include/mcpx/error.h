@@ -12,11 +12,11 @@ MCPX_BEGIN_C
 /*
  * X(constant, text for people, name on the wire, WebSocket close code, HTTP status, again)
  *
- * The close code is 0 where the connection goes on. The HTTP status is what a connection
- * attempt or an API call is answered with; 0 where the error cannot arise there. `again` is the
- * end of a constant of enum mcpx_again: whether to connect again after that code or status. Rows
- * with the same code or status have the same `again`.
- * Protocol sections: 1 (envelope), 3 (capabilities), 5-7 (slow readers, errors, connecting).
+ * The close code is 0 where the error closes no connection. The HTTP status answers a connection
+ * attempt or an API call; 0 where the error cannot arise there. `again` is MCPX_AGAIN_... without
+ * that prefix: whether to connect again after this code or status. Rows with the same code or
+ * status have the same `again`.
+ * Protocol sections: 1 (envelope), 3 (capabilities), 5-7 (slow consumers, errors, connecting).
  */
 #define MCPX_ERRORS(X)                                                                        \
     X(MCPX_ENOMEM, "out of memory", "out_of_memory", 1011, 503, YES)                          \
@@ -75,7 +75,7 @@ enum mcpx_err { MCPX_OK = 0, MCPX_ERRORS(MCPX_ERROR_CONSTANT) MCPX_ERR_COUNT };
  *
  *   YES       after a pause: the answer may be another one
  *   TOKEN     only with another token
- *   INSTANCE  only when it asks for an instance: it gets another number
+ *   INSTANCE  only when it asks to be an instance, which gets a number of its own
  *   NO        the same would happen again
  */
 enum mcpx_again { MCPX_AGAIN_YES, MCPX_AGAIN_TOKEN, MCPX_AGAIN_INSTANCE, MCPX_AGAIN_NO };
