@@ -1,10 +1,10 @@
 /*
- * plain.c - a table of plain bytes, and three loops that search with it. Standard C takes eight
- * bytes at a time, SSE2 (every x86-64) sixteen, AVX2 (most) thirty-two. In long runs a branch
- * covers four times as many.
+ * plain.c - passes over plain bytes, and over whole objects and arrays, each in three ways.
+ * Standard C takes eight bytes at a time, SSE2 (every x86-64) sixteen, AVX2 (most) thirty-two. In
+ * long runs one branch tests four vectors.
  *
- * The first call asks the processor which loop to use and keeps it in pointers. Nothing else in
- * this library is written after loading, and the value is always the same. Rejected: an indirect
+ * The first call asks the processor which way to use and keeps it in two pointers. The library has
+ * no other variables that change; all threads write the same values here. Rejected: an indirect
  * function of the linker; it would bind us to one C library.
  */
 #include "lib/base/plain.h"
@@ -23,17 +23,17 @@ const bool mx_is_plain[256] = {
 };
 /* clang-format on */
 
-/* How many bytes precede the lowest marked one; `marks` has at least one bit, all are 0x80s. */
+/* The number of bytes below the lowest marked one. A mark is 0x80; there is at least one. */
 static inline size_t before_first(uint64_t marks)
 {
-    uint64_t below = (marks - 1) & ~marks; /* one bit 0 in every byte up to the marked one */
+    uint64_t below = (marks - 1) & ~marks; /* has bit 0 of each byte up to the mark */
 
     return (size_t)((((below & MX_EACH_BYTE(1)) * MX_EACH_BYTE(1)) >> 56) - 1);
 }
 
 /*
- * 0x80 in every byte that is a quote, a backslash, a control character or not ASCII. A borrow
- * may mark further bytes, but only above the first right one, and only the first one counts.
+ * 0x80 in every byte that is a quote, a backslash, a control character or not ASCII. A borrow may
+ * mark other bytes, too, but only above the lowest correct mark, and only the lowest counts.
  */
 static inline uint64_t marks_of(uint64_t word)
 {
@@ -86,8 +86,8 @@ static bool always(void)
 }
 
 #ifdef __x86_64__
-/* ---- passing over an object or array of an accepted text, 64 bytes at a time, to find its closing
- * bracket. Vectors give the bits, the functions here read them ---- */
+/* ---- an object or array of an accepted text, passed over 64 bytes at a time. Vectors turn special
+ * bytes into bits; the functions here find the closing bracket in these ---- */
 
 enum { BLOCK = 64 };
 
@@ -100,10 +100,10 @@ struct nested_bits {
 struct nesting {
     size_t depth;     /* brackets that are open */
     uint64_t inside;  /* all ones in a string, else 0 */
-    uint64_t escaped; /* 1 when the next byte follows a backslash that counts */
+    uint64_t escaped; /* 1 when the last byte escapes the next one */
 };
 
-/* Bytes that are escaped; `backslashes` are few where there are any. */
+/* The escaped bytes. One step per backslash: most blocks have few or none. */
 static inline uint64_t nested_escaped(struct nesting *state, uint64_t backslashes)
 {
     uint64_t escaped = state->escaped, begin;
@@ -119,7 +119,7 @@ static inline uint64_t nested_escaped(struct nesting *state, uint64_t backslashe
     return escaped;
 }
 
-/* Each bit is whether there is an odd number of ones up to it. */
+/* A bit of the result is 1 when the bits up to it, itself included, have an odd number of ones. */
 static inline uint64_t nested_parity(uint64_t bits)
 {
     for (int shift = 1; shift < BLOCK; shift *= 2)
@@ -127,8 +127,8 @@ static inline uint64_t nested_parity(uint64_t bits)
     return bits;
 }
 
-/* The place behind the bracket that closes the first one, from the beginning of a block; 0: it is
- * not in this one. */
+/* The offset in the block behind the bracket that closes the first one of all; 0: it is in a later
+ * block. */
 static inline size_t nested_end(struct nesting *state, const struct nested_bits *bits)
 {
     uint64_t quotes = bits->quote & ~nested_escaped(state, bits->backslash);
@@ -145,7 +145,7 @@ static inline size_t nested_end(struct nesting *state, const struct nested_bits 
     return 0;
 }
 
-/* mx_nested_skip for vectors: `bits_of` reads 64 bytes. To be expanded where it is known. */
+/* mx_nested_skip for vectors: `bits_of` reads 64 bytes. Inlined, so that the call to it is, too. */
 static inline const unsigned char *
 nested_run(const unsigned char *at, const unsigned char *end,
            struct nested_bits (*bits_of)(const unsigned char *at))
@@ -206,7 +206,7 @@ static inline uint64_t places_16(__m128i bytes, char byte)
     return bits_16(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)));
 }
 
-/* Setting one bit makes both opening brackets equal, and both closing ones. */
+/* Setting bit 0x20 makes `[` the same as `{`, and `]` the same as `}`. */
 static inline struct nested_bits nested_16(const unsigned char *at)
 {
     struct nested_bits bits = {0, 0, 0, 0};
