@@ -1,5 +1,5 @@
 /*
- * store.c - the loop's end of all work queues. The audit passes submissions on to the database;
+ * store.c - the loop's end of all work queues. Submissions go to the audit, then to the database;
  * after the last stage they are committed, in order. Loaded topics go to the hub in portions: a
  * large topic must not stop the loop.
  *
@@ -20,10 +20,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Limits of a portion: bytes and envelopes. Damaged topics that are remembered as logged. */
+/* Limits of a portion, in bytes and envelopes; limit of the hashes in `told`. */
 enum { PORTION_BYTES = 2 << 20, PORTION_COUNT = 4000, TOLD_MAX = 10000 };
 
-/* A stage: its count of unanswered submissions, and since when it has been silent. */
+/* What a stage holds: unanswered submissions, and the time of its last answer. */
 struct held {
     struct work_queue *queue; /* NULL = it is off */
     size_t count;
@@ -39,9 +39,9 @@ struct store {
     int64_t slow_ms;
     void (*wake)(void *context);
     void *context;
-    struct link read; /* loads that the hub has not all of, the oldest first */
-    size_t loaded;    /* envelopes of the first that it has; `begun`: and its topic */
-    bool begun;
+    struct link read;       /* loads that the hub does not have completely, the oldest first */
+    size_t loaded;          /* envelopes of the first load that the hub has */
+    bool begun;             /* the hub has the topic of the first load */
     struct mcpx_text lines; /* for the log, each with a line end */
     struct mx_map told;     /* hashes of the damaged topics that were logged */
     struct store_figures figures;
@@ -124,7 +124,7 @@ static void reject(struct store *store, struct hub *hub, const struct submission
     hub_reject(hub, submission->ticket, &rejection, now);
 }
 
-/* Corrects the audit, where a line says that the submission was allowed. */
+/* Corrects the audit if it has a line that allows the submission. */
 static void tell_undelivered(struct store *store, const struct submission *submission,
                              struct mcpx_now now)
 {
@@ -246,7 +246,7 @@ static void end_load(struct store *store, struct hub *hub, enum mcpx_err err,
     drop_first_read(store);
 }
 
-/* The hub refuses a text that is not a participant's envelope: the router did not write it. */
+/* Says why the hub refuses a stored text: the router stores only envelopes of participants. */
 static enum mcpx_err name_refused(struct stored_topic_load *load, uint64_t serial,
                                   enum mcpx_err err)
 {

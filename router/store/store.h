@@ -29,7 +29,7 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
 
 /**
  * Gives the hub the results of its tasks, and takes new ones. Call it once per loop iteration,
- * before output is flushed, and before a refusal is noted.
+ * before output is flushed, and before store_note has a refusal.
  */
 void store_turn(struct store *store, struct hub *hub, struct mcpx_now now);
 
@@ -61,7 +61,7 @@ struct store_figures {
 /** As of the last store_turn. Lent until the store is freed. */
 const struct store_figures *store_figures(const struct store *store);
 
-/** True while submissions wait because the audit cannot write a line: ON_FULL_BLOCK alone. */
+/** True while submissions wait because the audit cannot write a line: only with ON_FULL_BLOCK. */
 bool store_is_blocked(const struct store *store);
 
 /**

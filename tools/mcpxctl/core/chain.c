@@ -18,7 +18,7 @@
 
 enum { STATE_DEPTH = 2 };
 
-/* The name of each role, and the state of a chain that has come to it. */
+/* The name of each role, and the state that a step in this role gives its chain. */
 static const struct {
     const char *name;
     enum chain_state state;
@@ -89,7 +89,7 @@ static bool is_answer(const struct entry *entry, const struct entry *request)
                           mcpx_json_get(request->payload, "id"));
 }
 
-/* Strict, because a participant must not close other proposals with just any request. */
+/* Strict, because no request may close a proposal that asked for something else. */
 static bool is_fulfilment(const struct entry *request, const struct entry *proposal)
 {
     static struct mcpx_rpc proposed, requested;
@@ -142,7 +142,7 @@ static enum chain_role role_of(const struct entry *entry, struct chain_step *abo
     return CHAIN_OTHER;
 }
 
-/* Operation and params; a proposal's payload has no id, so the payloads as such differ. */
+/* Compares operation and params. Whole payloads differ: that of a proposal has no id. */
 static enum chain_sameness compare(const struct entry *proposal, const struct entry *request)
 {
     struct mcpx_slice proposed = mcpx_json_get(proposal->payload, "params");
@@ -188,7 +188,7 @@ static size_t first_after(struct entry *const *about, size_t count, size_t index
 static void add_tree(const struct snapshot *snapshot, struct chain *chain,
                      const struct entry *root, size_t depth_max)
 {
-    /* The next child is one of step `at`, later in the log than `last`. */
+    /* The next step is about step `at`, and comes after `last` in the log. */
     size_t at = 0;
     const struct entry *last = root;
 
@@ -214,7 +214,7 @@ static void add_tree(const struct snapshot *snapshot, struct chain *chain,
     }
 }
 
-/* Requests of a server during its work, and the answers to them, do not count. */
+/* True when a step decides the state: not the requests of a working server, nor their answers. */
 static bool counts(const struct chain *chain, const struct chain_step *step)
 {
     bool answer = step->role == CHAIN_RESULT || step->role == CHAIN_FAILURE;
@@ -297,7 +297,7 @@ static const enum paint paints[] = {
     [CHAIN_PROPOSAL] = PAINT_PROPOSAL, [CHAIN_REQUEST] = PAINT_REQUEST,
     [CHAIN_RESULT] = PAINT_RESPONSE,   [CHAIN_FAILURE] = PAINT_BAD,
     [CHAIN_REJECTION] = PAINT_BAD,     [CHAIN_WITHDRAWAL] = PAINT_BAD,
-    [CHAIN_OTHER] = PAINT_NONE, /* as all that are not listed */
+    [CHAIN_OTHER] = PAINT_NONE, /* as all roles not listed */
 };
 
 static void add_when(struct mcpx_text *out, const struct chain_step *step)
