@@ -23,7 +23,7 @@
 /* Limits of a portion, in bytes and envelopes; limit of the hashes in `told`. */
 enum { PORTION_BYTES = 2 << 20, PORTION_COUNT = 4000, TOLD_MAX = 10000 };
 
-/* What a stage holds: unanswered submissions, and the time of its last answer. */
+/* A stage, its unanswered submissions, and since when none has been answered. */
 struct held {
     struct work_queue *queue; /* NULL = it is off */
     size_t count;
