@@ -102,7 +102,7 @@ static void begin(struct mx_admission *a)
     make_id(a, MCPX_ID_SPAN, call->span_id);
 }
 
-/* Step 1. An ambiguous name counts as missing. */
+/* Admission, step 1. An ambiguous name counts as missing. */
 static bool check_shape(struct mx_admission *a)
 {
     struct mx_call_error *call_error = &a->calls->call_error;
@@ -155,7 +155,7 @@ static bool check_place(struct mx_admission *a)
                                      "type", "must be an object"));
 }
 
-/* Step 2. */
+/* Admission, step 2. */
 static bool take_context(struct mx_admission *a)
 {
     bool is_wanted = a->calls->terms->context.policy != MX_CONTEXT_IGNORE;
@@ -202,7 +202,7 @@ static bool check_right(struct mx_admission *a, struct mcpx_slice tool)
     return false;
 }
 
-/* Steps 3 and 4. */
+/* Admission, steps 3 and 4. */
 static bool resolve(struct mx_admission *a)
 {
     struct mcpx_wrap *wrap = &a->call->wrap;
@@ -261,7 +261,7 @@ static bool change_params(struct mx_admission *a)
     return true;
 }
 
-/* Step 8: checks the forwarded params: all received members, and the required ones. */
+/* Admission, step 8: the forwarded context has all received members, and the required ones. */
 static bool check_handed(struct mx_admission *a)
 {
     const struct mx_context_terms *terms = &a->calls->terms->context;

@@ -27,7 +27,7 @@ struct ending {
     struct mx_call_outcome outcome;
 };
 
-/* Returns a whole number of `data`, the members about a program's end; 0 without one. */
+/* Returns a member of `data`, the signal or exit code of a program; 0 when it is missing. */
 static int number_of(const struct mcpx_text *data, const char *name)
 {
     uint64_t number = 0;
@@ -142,7 +142,7 @@ static void note_broken(struct ending *e)
     mx_call_note_error(e->calls, e->call);
 }
 
-/* Step 11. */
+/* Completion, step 3 (docs/contracts.md). */
 static void wrap(struct ending *e)
 {
     struct mcpx_calls *calls = e->calls;
@@ -165,7 +165,7 @@ void mx_call_deliver(const struct mcpx_call *call, struct mx_call_outcome *outco
     outcome->code = mcpx_cause_code(call->call_error.cause);
 }
 
-/* Chooses the outcome of the record for a delivered result. */
+/* Sets the outcome that the records get for a delivered result. */
 static void judge_delivered(struct ending *e)
 {
     bool is_broken = e->wrapped.is_broken && e->calls->terms->validate == MX_VALIDATE_ENFORCE;
@@ -182,7 +182,7 @@ static void judge_delivered(struct ending *e)
     }
 }
 
-/* Steps 9 and 10, then 11. */
+/* Completion, steps 1 to 3. */
 static void end_with_result(struct ending *e)
 {
     struct mcpx_slice result = e->end->text;

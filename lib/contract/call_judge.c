@@ -32,14 +32,14 @@ static const struct part parts[] = {
     {"_meta", "/params/_meta", MCPX_JSON_OBJECT, "must be an object", false},
 };
 
-/* Matches of a part in an object: the first member that may be read as it, and their number. */
+/* A part in an object: its first exact match, and the number of members that may be read as it. */
 struct found {
     struct mcpx_slice value;
     size_t alike;
 };
 
-/* Finds `count` parts from `first` on, in one pass: arguments are long. A name in other letter case
- * matches, too, because some parsers accept it. */
+/* Finds `count` parts from `first` on, in one pass, because arguments may be long. A name in other
+ * letter case counts as alike, because some parsers accept it. */
 static void find(struct mcpx_slice object, size_t first, size_t count, struct found *out)
 {
     memset(out, 0, count * sizeof *out);
@@ -181,7 +181,7 @@ static void get_schema(struct mx_admission *a, enum mcpx_tool_side side,
         *kept = mcpx_schema_ref((struct mcpx_schema *)out->schema);
 }
 
-/* Step 5. */
+/* Admission, step 5 (docs/contracts.md). */
 bool mx_admit_tell(struct mx_admission *a)
 {
     if (a->tools) {
@@ -192,7 +192,7 @@ bool mx_admit_tell(struct mx_admission *a)
     return a->tools || mx_call_error_set(a->calls, MCPX_CAUSE_UNAVAILABLE);
 }
 
-/* Step 6. */
+/* Admission, step 6. */
 bool mx_admit_check_tier(struct mx_admission *a)
 {
     struct mcpx_calls *calls = a->calls;
@@ -235,7 +235,7 @@ static bool check_arguments(struct mx_admission *a)
                           err == MCPX_ELIMIT ? MCPX_CAUSE_SCHEMA : MCPX_CAUSE_INPUT, "");
 }
 
-/* Step 7. */
+/* Admission, step 7. */
 bool mx_admit_check_input(struct mx_admission *a)
 {
     return a->calls->terms->validate == MX_VALIDATE_OFF ||
