@@ -47,15 +47,15 @@ MCPX_API void mcpx_terms_limit(const struct mcpx_terms *terms, struct mcpx_shelf
 MCPX_API bool mcpx_terms_log(const struct mcpx_terms *terms, const char **dir, size_t *keep,
                              size_t *file_bytes);
 
-/** True when mcp.capabilities.get is answered by the edge of a server. */
+/** True when a server's edge answers mcp.capabilities.get in place of the server. */
 MCPX_API bool mcpx_terms_has_handshake(const struct mcpx_terms *terms);
 
 /** True when the edge changes a tool in its server's `tools/list`, or adds one. */
 MCPX_API bool mcpx_terms_change_lists(const struct mcpx_terms *terms);
 
 /**
- * Appends one tool as `tools/list` shows it under the terms: unchanged, or with the outline of an
- * envelope as its output schema.
+ * Appends one tool as `tools/list` shows it under the terms: unchanged, or with an outline of the
+ * envelope's contract as its output schema (mcpx_wrap_tool).
  *
  * name   the server's name of the tool, unescaped; it selects the terms of the tool
  * tool   the tool's object, perhaps with another name already
@@ -64,18 +64,18 @@ MCPX_API void mcpx_terms_tool_add(struct mcpx_text *out, const struct mcpx_terms
                                   struct mcpx_slice name, struct mcpx_slice tool);
 
 /**
- * Appends the result of a server's `tools/list` as its edge shows it: each tool as
- * mcpx_terms_tool_add does, and on the last page the tool of the handshake, if there is one.
+ * Appends the result of a server's `tools/list` as its edge shows it: each tool by
+ * mcpx_terms_tool_add, and on the last page the tool of the handshake, if there is one.
  *
  * result   well-formed; any other value than a list of tools is appended unchanged
- * tools    all tools of the server, or NULL: one with the name of the handshake's tool wins
+ * tools    all tools of the server; one named as the handshake's tool replaces that. May be NULL
  */
 MCPX_API void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                                   struct mcpx_slice result, const struct mcpx_tools *tools);
 
 /**
  * Appends warnings about terms that do not fit their server: sentences for people, each with a
- * newline. The causes: an alias has the name of a tool, or stands for none; a tool has the name of
+ * newline. Causes: an alias has the name of a tool, or its tool is missing; a tool has the name of
  * the handshake's; terms name a missing tool. The sentences of mcpx_tools_doubts_add are included.
  */
 MCPX_API void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
@@ -119,12 +119,12 @@ struct mcpx_calls;
 /** A call on its way. */
 struct mcpx_call;
 
-/** Makes them; NULL when memory runs out. */
+/** Makes an edge's calls; NULL when memory runs out. */
 MCPX_API struct mcpx_calls *mcpx_calls_new(const struct mcpx_calls_options *options);
 
 /**
- * Frees them, and calls that have not ended: these leave no record, unless they are ended first
- * with mcpx_calls_answer.
+ * Frees them, and calls that have not ended, without a record. To have records, end these calls
+ * before with mcpx_calls_answer.
  */
 MCPX_API void mcpx_calls_free(struct mcpx_calls *calls);
 
@@ -140,7 +140,7 @@ struct mcpx_instant {
     int64_t mono_us;
 };
 
-/** A call that came. Borrowed during mcpx_calls_admit. */
+/** A received call. Borrowed during mcpx_calls_admit. */
 struct mcpx_call_request {
     /* The JSON-RPC message as received, well-formed: `tools/call`, or on the side of a client
      * `mcp.tool.invoke`, or a faulty attempt at one of them. */
@@ -151,12 +151,12 @@ struct mcpx_call_request {
     /* The params to be forwarded, with the server's name of the tool; absent: those of the
      * payload. For an invocation: made by mcpx_invocation_params_add. */
     struct mcpx_slice params;
-    /* Static; if this call came by another one than the options say; else NULL. */
+    /* The transport of this call, static; NULL: that of the options. */
     const char *transport;
     /* All tools of the server; empty: there are none; NULL: they are not known, because the
      * server is missing: the call ends as `unavailable`. */
     struct mcpx_tools *tools;
-    struct mcpx_slice server_version; /* by the server's own statement; absent: not known */
+    struct mcpx_slice server_version; /* as the server states it; absent: not known */
     struct mcpx_slice envelope_id;    /* of the call's envelope; absent: none */
     struct mcpx_slice fulfils;        /* id of the fulfilled proposal; absent: none */
     /* True when the sender may call this tool. A server's edge asks for each call of an alias,
@@ -173,8 +173,8 @@ struct mcpx_call_request {
 };
 
 /**
- * An answer, without the JSON-RPC message around it. Lent until the calls are used again, and no
- * longer than `text` of struct mcpx_call_end: it may be that text.
+ * An answer, without the JSON-RPC message around it. Lent until the calls are used again; it may be
+ * `text` of struct mcpx_call_end itself, and then lives no longer than that.
  */
 struct mcpx_call_answer {
     bool is_error; /* `text` is the `error` of the message; else it is its `result` */
@@ -245,7 +245,7 @@ MCPX_API enum mcpx_err mcpx_calls_answer(struct mcpx_calls *calls, struct mcpx_c
                                          struct mcpx_call_answer *out);
 
 /**
- * Takes the oldest remaining record: after each admission and completion, until it returns false.
+ * Takes the oldest remaining record. Call it after each admission or completion, until false.
  *
  * line   a JSON object and "\n", lent until the calls are used again
  */
