@@ -19,7 +19,7 @@ static void add(struct mcpx_text *out, struct mcpx_slice word, struct mcpx_slice
     mx_format(out, "%s\t%s\n", word, about);
 }
 
-/* The strings of a list, or their `member`. */
+/* Adds the strings of a list, or one member of its objects. */
 static void add_items(struct mcpx_text *out, struct mcpx_slice list, const char *member)
 {
     MCPX_JSON_EACH(walk, list) {
@@ -58,7 +58,7 @@ static void offer_history(const struct connection *where, bool proposals,
     }
 }
 
-/* Offers the strings of a list in the answer of a call, or the `member` of its items. */
+/* Offers the strings of a list in the answer of a call, or one member of its objects. */
 static void offer_list(const struct connection *where, const char *path, const char *list,
                        const char *member, struct mcpx_text *out)
 {
@@ -97,7 +97,7 @@ static void offer_contracts(const struct arguments *arguments, struct mcpx_text 
 }
 
 /*
- * A token lists its topics for any --topic; while topics are completed, it is often missing.
+ * Completing a topic works without --topic, because a token lists all its topics.
  */
 static void offer_of_router(const struct arguments *arguments, enum value_type type,
                             struct mcpx_text *out)

@@ -1,6 +1,6 @@
 /*
- * address.c - two small, strict grammars. A part that is not understood is an error and is
- * never guessed. Rejected: a URL library, because only three fields are needed.
+ * address.c - reads ws://HOST:PORT/PATH and HOST:PORT, strictly: a part that is not understood is
+ * an error, never guessed. Rejected: a URL library, because only three fields are needed.
  */
 #include "tools/mcpx-bridge/guard/guard.h"
 
@@ -27,7 +27,7 @@ static bool read_port(const char *text, size_t len, int *port)
     return true;
 }
 
-/* HOST, [HOST], HOST:PORT or [HOST]:PORT in `len` bytes; the port stays as it is without one. */
+/* HOST, [HOST], HOST:PORT or [HOST]:PORT in `len` bytes; without a port, out->port is kept. */
 static const char *read_authority(const char *text, size_t len, struct guard_address *out)
 {
     bool bracket = len && *text == '[';

@@ -1,6 +1,6 @@
 /*
- * form.c - writes a line of an audit, and the verdict of verify, for a terminal, with all text made
- * visible; and a line in formats of other programs. Each format has all of the line: CSV has a
+ * form.c - writes audit lines and the verdict of verify for a terminal, with all text made visible,
+ * and audit lines in the formats of other programs. Each format keeps all of a line: CSV has a
  * column for each known member, a CloudEvent has the line as its data, an OCSF event as its
  * raw_data.
  *
