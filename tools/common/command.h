@@ -87,7 +87,7 @@ struct option_row {
 /** An option without a value. */
 #define SWITCH(name, help) OPTION(name, NULL, VALUE_NONE, 0, help)
 
-/** Rows as a list of their own. */
+/** A list of these rows. */
 #define OPTIONS(...) ((const struct option_row[]){__VA_ARGS__, {.name = NULL}})
 
 /** An option as given. `value` is NULL when it takes none. */
@@ -101,7 +101,7 @@ struct arguments {
     const struct command *command;
     /* "--help" or "-h" was given as an option; nothing after it was read or checked. */
     bool help;
-    bool options_end;                /* after "--" */
+    bool options_end;                /* "--" was read */
     const char *operands[WORDS_MAX]; /* NULL behind the last */
     size_t operand_count;
     struct option_word options[WORDS_MAX];
@@ -114,10 +114,10 @@ struct arguments {
 /** A verb. A table of them ends with a row without name. */
 struct command {
     const char *name;
-    /* As in a usage line: "KIND", "TOOL [JSON]", "a|b [WORD...]"; NULL when it takes none. When
-     * it begins with a small letter, the first word is one of the choices, or absent: "[a|b]". */
+    /* As in a usage line: "KIND", "TOOL [JSON]"; NULL when it takes none. Small letters at the
+     * start are the choices for the first operand: "a|b", or "[a|b]" when it may be absent. */
     const char *operands;
-    /* Bounds of the number of operands. With `rest`, `min` is about the words of the rest, and
+    /* Bounds of the number of operands. With `rest`, `min` counts the words of the rest, and
      * `max` is not used. */
     size_t min, max;
     /* Options end at "--" or at the first word that is not an option; everything after it is
@@ -151,8 +151,8 @@ const struct option_row *option_find(const struct command *command, const char *
 size_t command_verb_at(const struct command *table, const char *const *words, size_t count);
 
 /**
- * Reads the words behind a verb. When some do not fit the verb's row, `out` has the others. Names
- * an unknown option and the nearest known one. A complaint never repeats operands, values, long
+ * Reads the words behind a verb. When some do not fit the verb's row, `out` has the others. The
+ * complaint names an unknown option and the nearest known one, but never operands, values, long
  * options or options with capitals: they may be secrets.
  *
  * argv   ended by NULL at argv[argc]
@@ -199,7 +199,7 @@ struct nearest {
      * another letter, or two neighbours that changed places. Dashes at the beginning are
      * ignored. */
     char hint[NEAREST_HINT];
-    size_t wrong; /* how many letters of it are wrong */
+    size_t wrong; /* number of errors in that name */
     const char *word;
     size_t len;
 };
@@ -247,8 +247,8 @@ int fail_at(int status, const char *where, size_t line, struct mcpx_slice before
             const char *sentence);
 
 /**
- * Returns a result of libmcpx as it is; ends the program when it is MCPX_ENOMEM. malloc itself does
- * so in our programs (memory.c), so code in tools/ does not check for memory: texts and lists are
+ * Returns a result of libmcpx unchanged; ends the program when it is MCPX_ENOMEM. malloc ends our
+ * programs itself (memory.c), so code in tools/ does not check for memory: texts and lists are
  * complete. This and text_whole guard output, in case libmcpx reports MCPX_ENOMEM for another
  * reason.
  */
@@ -257,7 +257,7 @@ enum mcpx_err memory_checked(enum mcpx_err err);
 /** Lends a text for output; ends the program when the text has failed. */
 struct mcpx_slice text_whole(const struct mcpx_text *text);
 
-/** Prints whole lines to standard error, unchanged, as complain() does. */
+/** Prints whole lines to standard error, unchanged, waiting as complaints do. */
 void complain_in_lines(struct mcpx_slice lines);
 
 /** Prints how many lines are missing, and why; a JSON object after complain_as_json. */
@@ -265,9 +265,9 @@ void complain_of_missing(uint64_t count, const char *why);
 void complain_as_json(void);
 
 /**
- * From now on complaints do not wait for the reader of standard error. A bounded buffer keeps lines
- * that it does not accept at once. A later line gives the number of lost ones. For programs with an
- * event loop.
+ * From now on complaints do not wait for standard error. A bounded buffer keeps lines that it does
+ * not accept at once. When the buffer is full, lines are lost, and a later line gives their number.
+ * For programs with an event loop.
  */
 void complain_without_waiting(void);
 

@@ -114,15 +114,15 @@ static const struct shell {
     {"fish", fish_script, true},
 };
 
-/* A command line as far as it is typed, and what the offers for its last word need. */
+/* A command line being typed, and what the offers for its last word need. */
 struct typing {
     const struct program *program;
     const struct shell *shell;
     struct arguments line;         /* the words before the last one */
     const struct option_row *open; /* the option whose value the last word is */
-    const char *before;            /* the part of the last word that stays: "--to=" */
+    const char *before;            /* the part of the last word to keep: "--to=" */
     size_t before_len;
-    const char *last; /* what follows it */
+    const char *last; /* the part to complete */
     size_t count;     /* offers so far */
 };
 
@@ -180,7 +180,7 @@ static void offer_choices(struct typing *typing, const char *choices, size_t len
     }
 }
 
-/* Offers the program's own finds, one per line: the word, a tab, its description. */
+/* Offers what the program finds, one per line: the word, a tab, its description. */
 static void offer_live(struct typing *typing, enum value_type type)
 {
     mx_scoped_text found = {0};
@@ -221,7 +221,7 @@ static void offer_value(struct typing *typing, enum value_type type, const char 
     }
 }
 
-/* The next operand of the usage line, and its length. The last may be repeated: "[WORD...]". */
+/* The usage line's name of the next operand, and its length. The last may repeat: "[WORD...]". */
 static const char *next_operand(const struct typing *typing, size_t *len)
 {
     const char *at = typing->line.command->operands;
