@@ -26,16 +26,16 @@ void tokens_free(struct tokens *tokens);
 bool tokens_free_some(struct tokens *tokens);
 
 /**
- * Takes references to the grants shared with `before` (struct config_sources), and its sets
- * compiled for tokens. Must be called on the thread of both, before `before` is freed: else the
+ * Takes references to the grants shared with `before` (struct config_sources), and takes over its
+ * cache of compiled sets. Must be called on the thread of both, before `before` is freed: else the
  * shared grants are freed with it. Does nothing when nothing is shared.
  */
 void tokens_take_shared(struct tokens *tokens, struct tokens *before);
 
 /**
  * Judges the credential of a grant again, as tokens_ask would judge the token: by the active
- * participants, profiles and keys. For a JSON Web Token, notes in the credential whether its
- * participant is configured (`of_entry`): for all grants that share the credential.
+ * participants, profiles and keys. For a JSON Web Token, notes in the credential, which other
+ * grants share, whether its participant is configured (`of_entry`).
  *
  * base     a grant of tokens_ask or tokens_recheck, under any configuration; borrowed
  * topic    as for tokens_ask
@@ -49,21 +49,21 @@ void tokens_take_shared(struct tokens *tokens, struct tokens *before);
 enum mcpx_err tokens_recheck(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
-/** The file with public keys at an index; NULL behind the last. Lent, to be kept up to date
- * (jwt.h). */
+/** The file with public keys at an index; NULL behind the last. Lent; the caller has it read
+ * again when it changes (jwt.h). */
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
 
 /** The credentials of a caller. */
 struct credentials {
     struct mcpx_slice bearer; /* a token; absent when there is none */
-    /* The participant of a verified certificate: a configured id, or empty when its names have
-     * none; absent without a certificate. */
+    /* The participant of a verified certificate: a configured id, or empty when none of its names
+     * has one; absent without a certificate. */
     struct mcpx_slice named;
-    /* Of the token, as for jwt_verify; NULL = it is verified at once. */
+    /* That of the token, as for jwt_verify; NULL = it is verified at once. */
     struct jwt_signature *signature;
     /* Filled on MCPX_ETOKEN: the error of the token, a static sentence, or NULL. A sentence about
-     * dates, issuer, audience or other claims implies the signature of a configured key. NULL = not
-     * needed. */
+     * dates, issuer, audience or other claims says also that a configured key signed the token.
+     * NULL = not needed. */
     const char **why;
 };
 
@@ -71,9 +71,9 @@ struct credentials {
  * Finds the caller's participant and its grant in a topic.
  *
  * credentials   borrowed. A certificate can replace a token; with both, both must name one
- *            participant
- * topic      the requested topic; absent = any (the API calls that are not about one topic)
- * out        filled with a grant the caller owns one reference of; untouched on failure
+ *               participant
+ * topic         the requested topic; absent = any (the API calls that are not about one topic)
+ * out           filled with a grant the caller owns one reference of; untouched on failure
  *
  * Returns MCPX_OK; MCPX_ETOKEN when the token is unknown, malformed, not signed by a configured key
  * with that key's own algorithm, or outside nbf/exp (60 s leeway), or names no valid participant,
@@ -90,19 +90,19 @@ struct token_topic {
     bool covered;
 };
 
-/** Some of them. */
+/** Topics to compare with one token. */
 struct token_topics {
     struct token_topic *rows;
     size_t count;
-    size_t work; /* limit of the comparisons: bytes of patterns and of the token */
+    size_t work; /* limit of the work: for each topic, the bytes of patterns and token */
 };
 
 /**
  * Finds the topics for which a token or certificate is valid. It is verified only once: a signature
  * may take a thousand times as long as comparing a name.
  *
- * topics   `covered` is filled, for one topic at least: true where tokens_ask would return MCPX_OK;
- *          `count` is set to the number compared before `work` was used up, and `work` to the rest.
+ * topics   compared until `work` is used up, but at least one. Then `covered` is filled, true where
+ *          tokens_ask would return MCPX_OK; `count` is the number compared, `work` what is left.
  *          Untouched on failure
  *
  * Returns MCPX_OK, or MCPX_ETOKEN and MCPX_ENOMEM as tokens_ask.
@@ -134,7 +134,7 @@ struct tokens_entry {
     struct grant *grant;    /* its permissions, and its routing mode */
     struct names topics;    /* patterns; a profile has none */
     bool by_jwt;            /* JWTs of the participant are accepted */
-    bool shared; /* private: `grant` is another configuration's, and not counted here yet */
+    bool shared; /* private: `grant` is another configuration's, not referenced here yet */
 };
 
 /** The participant at an index, in the order of ids by bytes; NULL behind the last. */
@@ -180,7 +180,7 @@ struct difference_row {
     const struct tokens_entry *before, *after;
 };
 
-/** All of them, profiles first. */
+/** All differences, profiles first. */
 struct difference {
     struct difference_row *rows;
     size_t count, room;
@@ -188,7 +188,7 @@ struct difference {
 };
 
 /**
- * Finds the differences. Both are only read, and lent to the difference until difference_fini.
+ * Finds the differences. Both configurations are only read, and borrowed until difference_fini.
  *
  * out   zeroed; to be released with difference_fini in every case
  *
@@ -205,10 +205,10 @@ const char *difference_word(enum difference_change change);
 
 /**
  * Appends the rows as a JSON array, but ends it after the row that makes `out` longer than
- * `bytes_max`. A row is an object: name, change, gains and losses (docs/http-api.md). It reports a
- * new token, but not the token. Long lists of grants take milliseconds.
+ * `bytes_max`. A row is an object: name, change, gains and losses (docs/http-api.md). It says
+ * that the token changed, but shows no token. Long lists of grants take milliseconds.
  *
- * Returns the number of its rows.
+ * Returns the number of rows appended.
  */
 size_t difference_write(const struct difference *difference, size_t bytes_max,
                         struct mcpx_text *out);
@@ -222,10 +222,10 @@ struct difference_answer {
     size_t shown;
 };
 
-/** Appends lines, each with its end, to an object: as a list, of at most a hundred. */
+/** Appends to an object the first hundred lines, each with its line end, as an array `name`. */
 void difference_write_lines(const char *name, struct mcpx_slice lines, struct mcpx_text *out);
 
-/** Appends the members of the answer to a reload to an object (docs/http-api.md). */
+/** Appends to an object the members of the response to a reload (docs/http-api.md). */
 void difference_write_answer(const struct difference_answer *answer, struct mcpx_text *out);
 
 #endif
