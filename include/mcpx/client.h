@@ -13,12 +13,12 @@ struct uv_loop_s;
 
 /** Where to connect, and how. Strings are copied. */
 struct mcpx_client_config {
-    /* ws://HOST[:PORT][/PATH] or wss://...; http and https mean the same. The path is where the
-     * router's paths begin; /ws follows it, if it does not end so. */
+    /* ws://HOST[:PORT][/PATH] or wss://...; http and https mean the same. PATH is the prefix of
+     * the router's paths; /ws is appended unless PATH ends with it. */
     const char *url;
     const char *topic; /* the topic's name, not percent-encoded */
     /* The bearer token; never logged, never part of an error. NULL with a cert_file: then the
-     * certificate says who we are. */
+     * certificate names the participant. */
     const char *token;
     /* "all" or "directed"; NULL = "all", even if the router's default is another. With
      * "directed", DELIVERED comes when an envelope was written, because the router sends no
@@ -26,27 +26,27 @@ struct mcpx_client_config {
     const char *routing;
     /* Envelopes of history to ask for when joining anew; -1 = the router's default. A later
      * connection that cannot resume asks for at least 1000 while requests or proposals wait for
-     * an answer: it may be among them. */
+     * an answer, which may be in the history. */
     int history;
-    /* PEM file with at least one certificate authority for wss; NULL = the system's. */
+    /* PEM file with at least one CA certificate, for wss; NULL = the CAs of the system. */
     const char *ca_file;
-    /* PEM file with a certificate that is shown to the router, and those between it and its
-     * authority behind it, for wss; NULL = none. Read again for each connection; the former
-     * certificate stays active when the file is unusable then. Without a token, and without
-     * session.renews_token, 401 and 4005 are final only when the file has no other certificate
-     * than the one that was shown; the reason of LEFT then names the file. */
+    /* PEM file with the client certificate, and the intermediate CAs behind it, for wss; NULL =
+     * none. Read again for each connection; the former certificate stays active when the file
+     * is unusable then. Without a token, and without session.renews_token, 401 and 4005 are
+     * final unless the file has another certificate, not the refused one; the reason of LEFT
+     * names the file. */
     const char *cert_file;
-    /* PEM file with the key of it, without a passphrase; NULL = it stands in cert_file. */
+    /* PEM file with its private key, without a passphrase; NULL = the key is in cert_file. */
     const char *key_file;
     bool once; /* do not connect again */
-    /* Settings of the session, `instance` included; without `fill` the system fills. */
+    /* Settings of the session, `instance` too; without `fill`, random bytes are the system's. */
     struct mcpx_session_config session;
-    /* A libuv loop to run on, borrowed until mcpx_client_free; NULL = one of its own, in
-     * mcpx_client_wait. */
+    /* A libuv loop to run on, borrowed until mcpx_client_free; NULL = the client has its own,
+     * which runs in mcpx_client_wait. */
     struct uv_loop_s *loop;
-    /* Called from the loop with every event; `loop` must be given then. NULL = events are
-     * fetched with mcpx_client_wait, which runs the loop. It may call every function here
-     * except mcpx_client_free and mcpx_client_wait. */
+    /* Called from the loop with every event; `loop` must be given then. It may call every
+     * function here except mcpx_client_free and mcpx_client_wait. NULL = the application fetches
+     * events with mcpx_client_wait, which runs the loop. */
     void (*on_event)(void *user, struct mcpx_client *client, const struct mcpx_event *event);
     void *user;
 };
@@ -87,8 +87,8 @@ MCPX_API enum mcpx_err mcpx_client_respond(struct mcpx_client *client,
 
 /**
  * Connects with another token from now on. An application with session.renews_token calls this
- * after a LEFT with code 401 or 4005. When the token has ended a connection, the first attempt with
- * the other one is made at once, others after the usual pauses.
+ * after a LEFT with code 401 or 4005. When the router ended a connection because of the token, the
+ * first attempt with the other token is made at once, others after the usual pauses.
  *
  * token   copied; NULL = there is no other token, and the next refusal is final
  *
@@ -100,8 +100,8 @@ MCPX_API enum mcpx_err mcpx_client_renew(struct mcpx_client *client, const char 
 MCPX_API struct mcpx_session *mcpx_client_session(struct mcpx_client *client);
 
 /**
- * Ends the connection in order. Everything queued is written and its arrival awaited, on a new
- * connection if necessary. Then the WebSocket is closed with 1000. LEFT with retry_ms -1 comes
+ * Ends the connection in order. The client writes everything queued and waits for its arrival, on a
+ * new connection if necessary. Then the WebSocket is closed with 1000. LEFT with retry_ms -1 comes
  * after `timeout_ms` at the latest; its reason says how many messages may not have arrived.
  * EXPIRED follows for everything pending. Further sends return MCPX_ECLOSED.
  */
@@ -110,8 +110,8 @@ MCPX_API void mcpx_client_close(struct mcpx_client *client, int64_t timeout_ms);
 /**
  * Frees the client and breaks an open connection. A borrowed loop must run until it has no
  * handle left before it is closed. A name lookup cannot be cancelled: getaddrinfo(3) runs on a
- * thread of libuv until it ends. With a loop of its own, this function waits for that; a
- * borrowed loop does so when it runs on. NULL is allowed. Not to be called from on_event.
+ * thread of libuv until it ends. This function waits for it in the client's own loop; a borrowed
+ * loop waits when it runs on. NULL is allowed. Not to be called from on_event.
  */
 MCPX_API void mcpx_client_free(struct mcpx_client *client);
 

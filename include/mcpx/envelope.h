@@ -25,7 +25,7 @@ MCPX_BEGIN_C
  * envelope's own scratch, and are valid until the next parse into the same envelope.
  *
  * id ts from correlation_id
- *                  unescaped; absent when the member is
+ *                  unescaped; absent like the member
  */
 struct mcpx_envelope {
     struct mcpx_slice text; /* the whole message as received */
@@ -34,7 +34,7 @@ struct mcpx_envelope {
     /* `to`, `to_count`: unescaped addressees; none = everyone. */
     struct mcpx_slice to[MCPX_TO_MAX];
     size_t to_count;
-    bool has_to; /* the member was there (an empty array is there) */
+    bool has_to; /* the member is present, even if empty */
     /* The raw bytes of the payload object, braces included; they are not read. */
     struct mcpx_slice payload;
     size_t open_at;               /* offset of the opening brace in `text` */
@@ -59,7 +59,7 @@ MCPX_API void mcpx_envelope_fini(struct mcpx_envelope *envelope);
  *             it could be read unambiguously, absent otherwise
  * fault       filled on failure (reason, field, offset)
  *
- * Returns MCPX_OK; MCPX_EUTF8 when the text is not UTF-8 anywhere; MCPX_EINVALID for every other
+ * Returns MCPX_OK; MCPX_EUTF8 when any part of the text is not UTF-8; MCPX_EINVALID for every other
  * fault of the text; MCPX_ENOMEM. Allocates only when a header string is escaped and longer than
  * any before it.
  */
@@ -69,7 +69,7 @@ MCPX_API enum mcpx_err mcpx_envelope_parse(struct mcpx_slice text, size_t depth_
 
 /**
  * True for a well-formed participant id: 1..MCPX_ID_MAX bytes of UTF-8, no control characters
- * (protocol section 1: C0, DEL, C1, and what turns, breaks or hides text), and not one of the
+ * (protocol section 1: C0, DEL, C1, and those that reorder, break or hide text), and not one of the
  * router's own names (`system`, `system:...`, in upper or lower case).
  */
 MCPX_API bool mcpx_participant_id_is_valid(struct mcpx_slice id);
