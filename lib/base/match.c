@@ -1,7 +1,7 @@
 /*
- * match.c - a pattern is matched in one pass: each piece between two stars is taken at the first
- * place behind the piece before. Rejected: backtracking; a pattern of two thousand bytes would cost
- * a million steps.
+ * match.c - a pattern is matched in one pass: each piece between two stars matches at the first
+ * place behind the piece before it. Rejected: backtracking; a pattern of two thousand bytes would
+ * cost a million steps.
  *
  * Typing errors are counted by the usual edit distance, but a star stands for any letters at no
  * cost. The whole table of distances is kept, because walking back through it gives the intended
@@ -18,7 +18,7 @@ static bool begins_with(struct mcpx_slice text, struct mcpx_slice part)
            (text.text && text.len >= part.len && memcmp(text.text, part.text, part.len) == 0);
 }
 
-/* Leaves the text behind the first place of the part. False when the part is missing. */
+/* Moves the text behind the first occurrence of the part. False when there is none. */
 static bool pass(struct mcpx_slice *text, struct mcpx_slice part)
 {
     const char *found = NULL;

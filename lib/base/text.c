@@ -1,6 +1,6 @@
 /*
- * text.c - doubling growth with every size checked before it is trusted. A caller composes a
- * whole document and asks `failed` once; so no call in between needs an error path.
+ * text.c - growth by doubling; every size is checked before it is used. A caller composes a whole
+ * document and then checks `failed` once, so no call in between needs an error path.
  */
 #include <mcpx/text.h>
 
