@@ -1,11 +1,11 @@
 /*
- * process.c - time, chance, systemd, and the limits of the machine. The time is read at most once
- * per loop iteration, and at its end: ten thousand messages that arrived together carry one
- * timestamp. A finer clock would cost a system call per message. One message in some dozens is
+ * process.c - time, random bytes, systemd, and the limits of the machine. The time is read once per
+ * loop iteration, and again at its end: ten thousand messages that arrived together carry one
+ * timestamp. A finer clock would cost a system call per message. One decision in some dozens is
  * timed by itself.
  *
- * The watchdog is notified twice as often as required, as its manual recommends: one message may be
- * late. Rejected: a thread for it, because it would go on when the loop hangs.
+ * The watchdog is notified twice as often as required, as its manual recommends: one notification
+ * may be late. Rejected: a thread for it, because it would go on when the loop hangs.
  *
  * Descriptors are counted one by one, because only newer kernels report their number; with ten
  * thousand connections that takes milliseconds, hence the pause in between. sysconf ignores a
@@ -131,7 +131,7 @@ static void read_line(const char *path, char line[LINE_SIZE])
         fclose(file);
 }
 
-/* The second number of the file, in pages. */
+/* Memory in RAM, in bytes: the second number of statm counts pages. */
 static uint64_t count_resident(void)
 {
     long size = sysconf(_SC_PAGESIZE);
@@ -142,7 +142,7 @@ static uint64_t count_resident(void)
     return second && size > 0 ? strtoull(second, NULL, 10) * (uint64_t)size : 0;
 }
 
-/* Its own descriptor is not counted: it is open only for that. */
+/* The descriptor of the directory is not counted: only this function has it open. */
 static uint64_t count_descriptors(void)
 {
     DIR *directory = opendir("/proc/self/fd");
@@ -177,7 +177,7 @@ void process_ask(struct process *process, int64_t mono_ms)
         process->cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
 }
 
-/* Some kernels pass dumps of such processes to a program of root; the limit prevents that. */
+/* The limit counts if the process becomes dumpable again, as after a change of its user. */
 void process_hide(void)
 {
     prctl(PR_SET_DUMPABLE, 0);
