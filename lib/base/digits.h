@@ -32,7 +32,7 @@ static inline bool mx_is_letter(char byte)
     return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
 }
 
-/** A letter of ASCII in lower case, any other byte as it is; for ints of bytes as well. */
+/** A letter of ASCII in lower case, any other byte unchanged; takes a char, too. */
 static inline int mx_lower(int byte)
 {
     return byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;

@@ -37,17 +37,17 @@ struct mx_holders {
 /** Frees the table's memory and leaves it empty, with its key and bounds. */
 void mx_holders_fini(struct mx_holders *holders);
 
-/** May the owner have so much more? Changes nothing. */
+/** Whether the owner may hold `amount` more. Changes nothing. */
 enum mx_sharing mx_holders_ask(const struct mx_holders *holders, struct mcpx_slice owner,
                                uint64_t amount);
 
 /**
- * The owner, whose name is copied, holds so much more; bounds are not looked at. False, with
- * nothing changed, when memory runs out.
+ * Adds to the owner's amount, without regard to bounds; the name is copied. False, with nothing
+ * changed, when memory runs out.
  */
 bool mx_holders_add(struct mx_holders *holders, struct mcpx_slice owner, uint64_t amount);
 
-/** The owner holds so much less, and at least nothing. Harmless when it holds nothing. */
+/** Subtracts from the owner's amount, down to 0. Harmless for an owner that holds nothing. */
 void mx_holders_remove(struct mx_holders *holders, struct mcpx_slice owner, uint64_t amount);
 
 /** The owner's amount. */

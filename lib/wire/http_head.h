@@ -31,7 +31,7 @@ struct mx_http_scan {
 /**
  * Looks for the end of a head, from where the last look ended.
  *
- * bytes   all that has come so far
+ * bytes   all received so far
  * len     filled: the length of the head, with the empty line; 0 while that is still to come
  *
  * Returns NULL, or the first error: a CR without LF, an LF without CR, a control character, or a

@@ -1,7 +1,7 @@
 /*
  * pem.h - keys and certificates from PEM files, by OpenSSL. It puts a certificate and its key into
  * a context of the router or a client, and has sentences for people about unreadable files. A
- * service has nobody at its terminal: a key with a passphrase cannot be read. Every caller that
+ * service has no user at a terminal: a key with a passphrase cannot be read. Every caller that
  * reads PEM passes mx_no_passphrase, or OpenSSL asks and waits.
  */
 #ifndef MX_PEM_H

@@ -63,12 +63,12 @@ bool mx_tls_is_open(const struct mx_tls *tls);
 void mx_tls_add_names(const struct x509_st *certificate, struct mcpx_text *out);
 
 /**
- * The same for that of the client, which was verified. False when it has shown none, or memory runs
- * out.
+ * Appends those of the client's verified certificate. False when the client has shown none, or
+ * memory runs out.
  */
 bool mx_tls_names(const struct mx_tls *tls, struct mcpx_text *out);
 
-/** The client's certificate and those that speak for it, lent; NULL when it has shown none. */
+/** The client's certificate and its chain, lent; NULL when the client has shown none. */
 const struct stack_st_X509 *mx_tls_chain(const struct mx_tls *tls);
 
 /**
@@ -83,31 +83,31 @@ enum mx_tls_fault { MX_TLS_SOUND, MX_TLS_CUT, MX_TLS_PLAIN, MX_TLS_DOUBT, MX_TLS
  * plain_len 0 when there is none yet
  */
 struct mx_tls_opened {
-    char *plain; /* what the other side has said; may be changed where it lies */
+    char *plain; /* decrypted bytes; may be changed in place */
     size_t plain_len;
     struct mcpx_slice sealed; /* to be written, before anything else */
-    /* Of what was read, when it is many records; to be given again, first of all. */
+    /* Read bytes beyond MX_TLS_RECORDS records; to be given again before any others. */
     struct mcpx_slice left;
-    size_t records;          /* how many were begun, also such as hold nothing */
-    size_t renewals;         /* how often it has changed its keys */
-    bool ended;              /* the other side says nothing more */
-    enum mx_tls_fault fault; /* of what has failed: its sort */
+    size_t records;          /* number of records begun, empty ones included */
+    size_t renewals;         /* how often the other side has changed its keys */
+    bool ended;              /* the other side has ended the stream */
+    enum mx_tls_fault fault; /* the sort of failure */
     /* The error, or NULL. After it nothing can be written except `sealed`, and nothing more is
      * opened: later calls repeat the error. */
     const char *failed;
 };
 
-/** Bytes were read. Opens no more than MX_TLS_RECORDS records, whatever they hold. */
+/** Decrypts bytes that were read: at most MX_TLS_RECORDS records, whatever they hold. */
 void mx_tls_open(struct mx_tls *tls, const char *bytes, size_t len, struct mx_tls_opened *out);
 
 /**
- * Bytes are to be written, behind all that was sealed before. Lends what goes out in their place,
- * until the next call with the same room; absent when memory has run out, before the handshake is
- * done, after mx_tls_end, and when it has failed.
+ * Encrypts bytes that follow those of earlier calls. Lends the records to write until the next call
+ * with the same room; absent when memory has run out, before the handshake is done, after
+ * mx_tls_end, and when the connection has failed.
  */
 struct mcpx_slice mx_tls_seal(struct mx_tls *tls, const char *bytes, size_t len);
 
-/** Likewise, nothing more will be written; empty when that cannot be said any more. */
+/** Ends our side: lends its last record, as above; empty when it can no longer be sent. */
 struct mcpx_slice mx_tls_end(struct mx_tls *tls);
 
 #endif
