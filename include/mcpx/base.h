@@ -26,7 +26,7 @@
 
 MCPX_BEGIN_C
 
-/** A run of bytes that belongs to somebody else. */
+/** A run of bytes that another object owns. */
 struct mcpx_slice {
     /* Not NUL-terminated; may hold NUL; NULL means "absent", which differs from empty. */
     const char *text;

@@ -74,10 +74,10 @@ MCPX_API void mcpx_ids_free(struct mcpx_ids *ids);
  * Writes the next deterministic id of a call, and a NUL: a UUID of version 5, without hyphens, in
  * the namespace 235fd3ef-2f17-599e-b514-ca718a7069ee (that is urn:mcpx:ids). Its name is "req:",
  * "span:" or "run:", the canonical form of {"arguments":ARGUMENTS,"tool":TOOL}, and from the second
- * time on "#2", "#3" ... A new process that is asked the same in the same order gives the same ids.
+ * time on "#2", "#3" ... A new process gives the same ids for the same calls in the same order.
  *
  * tool        UTF-8, unescaped
- * arguments   JSON; absent counts as {}. What has no canonical form stands in the name as it is
+ * arguments   JSON; absent counts as {}. Without a canonical form they are in the name as they are
  *             written
  *
  * Returns MCPX_OK or MCPX_ENOMEM; `out` is untouched on failure, and the id is not used up. Each

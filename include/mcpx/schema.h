@@ -153,7 +153,7 @@ struct mcpx_tool_schema {
 /**
  * Makes an empty set; NULL when memory runs out. The shelf outlives it.
  *
- * participant   whose tools they are, for MCPX_SCHEMA_SHARE; copied. Absent: nobody's
+ * participant   whose tools they are, for MCPX_SCHEMA_SHARE; copied. Absent: no participant
  */
 MCPX_API struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf,
                                            struct mcpx_slice participant);

@@ -105,7 +105,7 @@ struct mcpx_wrapped {
     /* Of a broken answer: MCPX_CAUSE_OUTPUT, or MCPX_CAUSE_SCHEMA when its validation met a
      * bound. Of another error: MCPX_CAUSE_FAILED or the caller's cause. */
     enum mcpx_cause cause;
-    /* Where the first breach is: JSON Pointer, in the envelope or the value that came. */
+    /* Where the first breach is: JSON Pointer, in the envelope or the received value. */
     struct mcpx_slice path;
     /* The expected value. `path` and `expected` are lent until the wrapper is used again. */
     struct mcpx_slice expected;

@@ -255,7 +255,7 @@ void mx_client_take(void *user, struct mx_input input)
         take_end(client, input.code, input.text);
 }
 
-/* An answer given while nobody was there to hear it may only be in the history. */
+/* An answer sent while we were not connected may only be in the history. */
 static int history_wanted(const struct mcpx_client *client)
 {
     bool waits = client->joined && mcpx_session_pending_count(client->session) > 0;

@@ -81,7 +81,7 @@ bool mx_asked_was_for(const struct mx_asked *asked, struct mcpx_slice participan
 /** Deepest nesting of a message that is read. */
 enum { MX_DEPTH_MAX = 65536 };
 
-/** A message that came, or one of a page of history. It travels with what was read of it. */
+/** A received message, or one of a page of history, with what was read of it. */
 struct mx_incoming {
     struct mcpx_now now;    /* when it came */
     struct mx_block *block; /* the text it came in */

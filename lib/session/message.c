@@ -88,7 +88,7 @@ static void tell_taken(struct mcpx_session *session, const struct mx_incoming *i
         "expected another id than that of another participant's open request or proposal");
 }
 
-/* Once somebody acts on a proposal, we wait for a response and no longer for a decision. */
+/* Once a participant fulfils a proposal, we wait for a response and no longer for a decision. */
 static enum mcpx_err take_fulfilment(struct mcpx_session *session,
                                      const struct mx_incoming *in, struct mx_own *own,
                                      bool *told)
@@ -229,8 +229,8 @@ static void take_withdrawal(struct mcpx_session *session, const struct mx_incomi
 }
 
 /*
- * Grants decide who may reject, as they decide who may fulfil. Once somebody acts on our
- * proposal, a rejection is too late: a response will come.
+ * Grants decide who may reject, as they decide who may fulfil. Once our proposal is fulfilled, a
+ * rejection is too late: a response will come.
  */
 static void take_rejection(struct mcpx_session *session, const struct mx_incoming *in)
 {
@@ -353,7 +353,7 @@ static void note_context(struct mcpx_session *session, const struct mx_incoming 
         asked = mx_answer_asks(in, own);
         mx_pending_fulfil(&session->pending, own, &asked);
         if (own->kept)
-            mx_outbox_remove(&session->outbox, own); /* somebody acts on it */
+            mx_outbox_remove(&session->outbox, own); /* it is fulfilled */
     } else if (is_type(in, "mcp/proposal") &&
                !mcpx_slice_equal(asked.from, mcpx_session_id(session))) {
         asked.to_count = 0;

@@ -32,7 +32,7 @@ struct mx_person {
     bool needed; /* an envelope of ours is addressed to it while it is absent */
 };
 
-/** Reads a description. Returns MCPX_OK; MCPX_EINVALID when it describes nobody; MCPX_ENOMEM. */
+/** Reads a participant. Returns MCPX_OK; MCPX_EINVALID when the object is none; MCPX_ENOMEM. */
 enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out);
 
 /**
@@ -50,13 +50,13 @@ static inline struct mcpx_slice mx_id_of(const struct mx_person *person)
     return person ? person->id : (struct mcpx_slice){0};
 }
 
-/** People in the order of their ids. Zero-initialised is nobody. */
+/** Participants in the order of their ids. Zero-initialised is empty. */
 struct mx_roster {
     struct mx_person **people;
     size_t count, size;
 };
 
-/** Frees the list and everybody in it. */
+/** Frees the roster and the participants in it. */
 void mx_roster_fini(struct mx_roster *roster);
 
 /** Makes sure that the next mx_roster_put cannot fail; false when memory runs out. */
@@ -76,7 +76,7 @@ struct mx_person *mx_roster_find(const struct mx_roster *roster, struct mcpx_sli
 
 /**
  * The participants that were in the topic before we joined anew and have not come back yet. One is
- * needed when an envelope of ours is addressed to it. Zero-initialised is nobody.
+ * needed when an envelope of ours is addressed to it. Zero-initialised is empty.
  */
 struct mx_absent {
     struct mx_roster people; /* the absent participants; each is marked when it is needed */
@@ -94,7 +94,7 @@ void mx_absent_note(struct mx_absent *absent, struct mx_roster *before,
 /** An envelope of ours has these addressees: those that are absent are needed, and waited for. */
 void mx_absent_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count);
 
-/** This participant has come. */
+/** Takes a participant that has come back off the list. */
 void mx_absent_came(struct mx_absent *absent, struct mcpx_slice id);
 
 /* ---- the state of its connection, its pauses, its place, and events ---- */
@@ -189,7 +189,7 @@ struct mcpx_session {
     struct mx_outbox outbox;
     struct mx_inbound requests; /* others' requests to us that wait for mcpx_session_respond */
     struct mx_inbound proposals; /* others' proposals */
-    struct mx_recent recent;     /* envelopes of others that came lately */
+    struct mx_recent recent;     /* recently received envelopes */
     struct mx_events events;
     struct mx_event told; /* the event told last; what it lends lives until the next one */
     /* Reads the incoming message, or the message of the event being told. */
@@ -207,7 +207,7 @@ bool mx_session_reserve(struct mcpx_session *session, size_t more);
 
 /* ---- telling. Room for each event was made before (mx_session_reserve) ---- */
 
-/** An event about a message that came, or NULL, and an envelope of ours, or NULL. */
+/** An event about a received message, or NULL, and an envelope of ours, or NULL. */
 struct mx_event *mx_tell(struct mcpx_session *session, enum mcpx_event_type type,
                          const struct mx_incoming *in, struct mx_own *own);
 

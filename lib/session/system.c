@@ -94,8 +94,8 @@ static enum mcpx_err read_welcome(struct mcpx_slice payload, struct welcome *out
 
 /*
  * Marks open proposals of ours to be written again, because the router may have lost them
- * (protocol, section 9), and returns whether there are any. When somebody acts on a proposal
- * already, its answer will come. It is not written again, so that nobody else acts on it too.
+ * (protocol, section 9), and returns whether there are any. A proposal
+ * that is fulfilled already is not: its answer will come, and it must not be fulfilled twice.
  */
 static bool renew(struct mcpx_session *session)
 {

@@ -69,7 +69,7 @@ enum mcpx_err pending_message(struct peer *peer, const struct log_message *messa
 
 /**
  * Submits the join of a peer, which keeps the pending. `admission` is copied; `reason` is static,
- * NULL when it replaces nobody. False when memory runs out.
+ * NULL when it replaces none. False when memory runs out.
  */
 bool pending_join(struct peer *peer, const struct admission *admission, const char *reason);
 

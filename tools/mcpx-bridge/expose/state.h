@@ -361,7 +361,7 @@ void expose_touch(struct expose *x);
 /** Compares the catalogue with the roster and asks new participants; with `again`, all. */
 void expose_probe_all(struct expose *x, bool again);
 
-/** Handles a participant that came or changed: asks a new one. */
+/** Handles a participant that joined or changed: asks a new one. */
 void expose_probe_came(struct expose *x, struct mcpx_slice participant);
 
 /** Handles our return. Missing participants may return as well: they stay for a while. */

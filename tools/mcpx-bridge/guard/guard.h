@@ -145,7 +145,7 @@ struct guard_connection {
     struct mx_frames told;    /* from the router */
     struct mx_http_scan scan; /* of the present head */
     struct mcpx_text early;   /* what the agent sent before its welcome */
-    struct mcpx_text head;    /* the part of the router's answer that has come */
+    struct mcpx_text head;    /* the received part of the router's answer */
 };
 
 /** Makes a connection before its first byte. */

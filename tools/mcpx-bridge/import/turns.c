@@ -54,7 +54,7 @@ static struct mcpx_slice receiver_of(const struct bridge_row *row)
     const struct mcpx_draft *draft = &row->action.draft;
 
     if (row->is_change)
-        return MCPX_SLICE("changes\n"); /* nobody's id */
+        return MCPX_SLICE("changes\n"); /* not an id */
     if (row->action.type == BRIDGE_RESPOND)
         return mcpx_identity_of(row->who);
     return draft->to_count == 1 ? mcpx_identity_of(draft->to[0]) : MCPX_SLICE("*");

@@ -68,7 +68,7 @@ struct http_client {
     struct mx_http_scan scan;
     struct mx_http_chunks chunks;
     size_t held;    /* bytes of body or answer that count in HELD_MAX */
-    size_t dropped; /* bytes that came after the last answer */
+    size_t dropped; /* bytes received after the last answer */
     bool is_last, is_bare, wants_events;
     int64_t number; /* the request's id in the server; 0 = it has none */
 };
