@@ -52,7 +52,7 @@ enum { MX_RESULT_IS_ERROR, MX_RESULT_VALUE, MX_RESULT_CONTENT, MX_RESULT_MEMBERS
 bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESULT_MEMBERS],
                     struct mcpx_schema_error *error);
 
-/** The beginning of a text: at most so many code points. */
+/** The beginning of a text: at most `points` code points. */
 struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points);
 
 /**

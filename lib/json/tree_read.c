@@ -24,7 +24,7 @@
 
 #include <stdlib.h>
 
-/* Objects of so many members have their names compared pair by pair. */
+/* In objects of at most FEW members, names are compared pair by pair. */
 #define FEW 16
 
 static void mark_twice(struct mx_tree *tree, uint32_t name)

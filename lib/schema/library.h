@@ -158,7 +158,7 @@ struct mx_resource {
     bool dynamic;              /* an anchor; others of its name may replace it */
 };
 
-/** The documents. Lists grow; places stay what they are. */
+/** The documents. Lists grow; a place stays valid. */
 struct mx_library {
     const struct mcpx_schema_options *options; /* the caller's */
     uint32_t hashes[MX_KEY_COUNT];             /* of the keywords' names */

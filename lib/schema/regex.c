@@ -174,7 +174,7 @@ void mx_regex_matcher_free(struct mx_regex_matcher *matcher)
     free(matcher);
 }
 
-/* Takes the price of a match at so many places off the steps. */
+/* Subtracts the price of a match at `places` places from the steps. */
 static bool pay(const struct mx_regex *regex, size_t len, uint64_t places, uint32_t limit,
                 int64_t *steps)
 {

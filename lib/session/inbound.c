@@ -214,7 +214,7 @@ const struct mx_asked *mx_inbound_find(const struct mx_inbound *inbound, struct 
     return heard ? &heard->asked : NULL;
 }
 
-/* How much of both bounds so many bytes use. */
+/* The weight of a message of `size` bytes, for the bounds of bytes and of number together. */
 static uint64_t weight_of(const struct mx_inbound *inbound, size_t size)
 {
     return size + MX_INBOUND_BYTES / (inbound->max + 1);

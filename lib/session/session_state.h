@@ -191,14 +191,14 @@ struct mcpx_session {
     struct mx_inbound proposals; /* others' proposals */
     struct mx_recent recent;     /* recently received envelopes */
     struct mx_events events;
-    struct mx_event told; /* the event told last; what it lends lives until the next one */
+    struct mx_event told; /* the event told last; its texts live until the next one */
     /* Reads the incoming message, or the message of the event being told. */
     struct mx_reader reader;
 };
 
 /**
- * The pause before the next attempt of a kind of which so many failed: 0.5 s, doubled with each
- * call up to 30 s. The result is a random value from the upper half of that.
+ * The pause before the next attempt, after `failures` failed ones of its kind: 0.5 s, doubled with
+ * each call up to 30 s. The result is a random value from the upper half of that.
  */
 int64_t mx_session_pause(const struct mcpx_session *session, unsigned *failures);
 
@@ -215,7 +215,7 @@ struct mx_event *mx_tell(struct mcpx_session *session, enum mcpx_event_type type
 enum mcpx_err mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
                                 enum mcpx_violation violation, struct mcpx_fault fault);
 
-/** The same, for a member `field` that is not what is expected. */
+/** The same, for a member `field` that is not as expected. */
 enum mcpx_err mx_tell_expected(struct mcpx_session *session, const struct mx_incoming *in,
                                enum mcpx_violation violation, const char *field,
                                const char *expected);

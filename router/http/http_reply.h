@@ -117,7 +117,7 @@ struct http_param {
  * reply    has room for query.len bytes in `scratch`, where the values go
  *
  * Returns false with a problem: a known parameter is given twice, or with malformed
- * percent-encoding in its value; then one is required and missing, or not what it must be.
+ * percent-encoding in its value; else one is required and missing, or has an invalid value.
  */
 bool http_params_read(struct mcpx_slice query, struct http_param *params, size_t count,
                       struct http_reply *reply);

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Requests may come in a burst of so many seconds' worth. */
+/* A burst may have as many requests as the rate allows in this time. */
 static const uint64_t burst_s = 10;
 
 struct rate_limits {

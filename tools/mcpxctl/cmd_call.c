@@ -216,8 +216,8 @@ static int choose(const struct entry *proposal, const struct address *address,
 }
 
 /*
- * An id may name another envelope by now than the one that the person saw, and no person is asked
- * here.
+ * The id may by now name another envelope than the person saw, and this command does not ask the
+ * person again.
  */
 static int refuse_unbound(const char *why, const char *bound)
 {

@@ -68,7 +68,7 @@ struct changed {
 /**
  * All changes. Only changes.c writes it, except the figures.
  *
- * all, count     the changes by participant and topic, in no order; `room` for so many
+ * all, count     the changes by participant and topic, in no order; `room`: allocated rows
  */
 struct changes {
     struct changed **all;
@@ -76,7 +76,7 @@ struct changes {
     struct mx_map places;     /* 1 + index in `all`, by participant and topic */
     struct mx_holders makers; /* amounts by administrator; `held` is the total */
     int64_t next_end_ms;      /* no change ends earlier; INT64_MAX = none ends */
-    size_t to_look;           /* changes_tick has yet to examine so many of the first */
+    size_t to_look;           /* number of first ones that changes_tick has yet to examine */
     size_t sets;              /* sets compiled since all were released */
     /* Figures: patterns granted and denied, requests to remove a participant. */
     uint64_t granted, revoked, kicked;

@@ -32,7 +32,7 @@ bool pick_takes(const struct pick *pick, const struct audit_line *line);
 /** The `kind` of a line, else its `kind_sent`; absent when it has neither. */
 struct mcpx_slice pick_kind(const struct audit_line *line);
 
-/** Limit of the passes over all lines: an envelope so many answers back is not found. */
+/** Limit of the passes over all lines. A chain of more answers is not followed to its end. */
 enum { FOLLOW_PASSES = 64 };
 
 /** The envelopes that belong together. Zero-initialised is ready for follow_add. */

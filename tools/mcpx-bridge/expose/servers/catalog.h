@@ -135,7 +135,7 @@ bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_items
                              struct mcpx_slice result, struct expose_unfit *unfit,
                              struct mcpx_slice *cursor);
 
-/** Checks the bounds for one more page of so many bytes. */
+/** Checks the bounds for one more page of `bytes` bytes. */
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
                                    const struct expose_items *items, size_t bytes);
 
