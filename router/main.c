@@ -60,7 +60,7 @@ static const char help[] =
     "not\n"
     "use a file or folder, or ran out of memory; 2 wrong arguments or settings.\n";
 
-/* Of a mistyped option, which getopt has complained of: the one that may have been meant. */
+/* After getopt's complaint about a mistyped option, names the option probably meant. */
 static void say_nearest(const struct option *options, const char *word)
 {
     static const struct mx_typo_costs costs = {.edit = 1, .swap = 1};

@@ -91,14 +91,14 @@ MCPX_API enum mcpx_err mcpx_ids_next(struct mcpx_ids *ids, enum mcpx_id_purpose 
 struct mcpx_id_sources {
     struct mcpx_slice context; /* the call's shared context, well-formed JSON */
     struct mcpx_slice meta;    /* the `_meta` of its params, well-formed JSON */
-    /* Id of the envelope it came in; absent when it came by another way. */
+    /* Id of the call's envelope; absent when the call had none. */
     struct mcpx_slice envelope_id;
 };
 
 /**
  * Appends the id of a call: the context's requestId, else the first of request_id, requestId,
- * correlation_id, correlationId in `_meta`, else the envelope's id. Of the members counts what is a
- * string and more than blanks; blanks around it are left out.
+ * correlation_id, correlationId in `_meta`, else the envelope's id. Only members count that are
+ * strings of more than blanks; blanks around them are left out.
  *
  * Returns false when there is none: the caller must make one. Memory failure shows in `out`.
  */

@@ -20,7 +20,7 @@ bool mx_inbox_put(struct mx_inbox *inbox, struct mx_input input);
 /** Takes the first input out; its text is lent until the next call. Returns false when empty. */
 bool mx_inbox_take(struct mx_inbox *inbox, struct mx_input *out);
 
-/** Bytes of what is in it. */
+/** Bytes of its inputs. */
 static inline size_t mx_inbox_bytes(const struct mx_inbox *inbox)
 {
     return inbox->queue.len - inbox->taken;

@@ -78,7 +78,7 @@ void mx_upgrade_ask(struct mx_upgrade *upgrade, const struct mcpx_text *target,
                     const struct mcpx_text *host, const struct mcpx_text *token,
                     struct mcpx_text *out);
 
-/** Takes the next bytes of the answer; none: there are no more. */
+/** Takes the next bytes of the answer; no bytes: the answer has ended. */
 enum mx_upgrade_step mx_upgrade_take(struct mx_upgrade *upgrade, struct mcpx_slice bytes);
 
 /** Frees it, and makes it ready for the next. */
@@ -143,14 +143,14 @@ bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text);
 /**
  * Writes what was taken since the last time, at once.
  *
- * more   there is more: WRITABLE is told when the loop has looked at everybody else
+ * more   there is more: WRITABLE is told when the loop has served all other connections
  */
 void mx_wire_flush(struct mx_wire *wire, bool more);
 
 /** Sends a ping; its answer is told as ALIVE. */
 void mx_wire_ping(struct mx_wire *wire);
 
-/** Says 1000 behind what was written; ENDED follows when the other side has answered. */
+/** Writes a close frame with 1000 at the end; ENDED follows when the other side has answered. */
 void mx_wire_finish(struct mx_wire *wire);
 
 /** Stops or goes on reading. */

@@ -95,7 +95,7 @@ static inline struct mcpx_slice mx_frames_left(const struct mx_frames *frames)
                                (size_t)(frames->fed_end - frames->fed)};
 }
 
-/** Frees what has arrived of the message at hand; the rest of it is skipped. */
+/** Frees the received part of the current message; the rest of it is skipped. */
 void mx_frames_skip(struct mx_frames *frames);
 
 /** True while a message has begun and not ended; its first frame's opcode is `opcode`. */

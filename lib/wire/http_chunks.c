@@ -1,5 +1,5 @@
 /*
- * http_chunks.c - what stands around the chunks byte by byte, and each chunk at once.
+ * http_chunks.c - reads a chunk at once, and the bytes around the chunks one by one.
  */
 #include "lib/base/digits.h"
 #include "lib/wire/http_head.h"

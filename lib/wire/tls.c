@@ -293,7 +293,7 @@ void mx_tls_open(struct mx_tls *tls, const char *bytes, size_t len, struct mx_tl
     out->renewals = tls->renewals - renewals;
 }
 
-/* OpenSSL says the new key before what it is given next. A key of TLS 1.2 cannot be changed. */
+/* OpenSSL announces the new key before the next bytes. A key of TLS 1.2 cannot be changed. */
 static bool has_fresh_key(struct mx_tls *tls)
 {
     if (tls->sealed < tls->room->key_records || SSL_version(tls->ssl) < TLS1_3_VERSION)

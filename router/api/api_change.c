@@ -212,7 +212,7 @@ static void tell_all(const struct api_call *call, const struct change_request *r
 
 /* ---- carried out ---- */
 
-/* The audit has its lines before those of what is allowed by them. */
+/* The lines of the change come in the audit before those of messages that it allows. */
 static enum mcpx_err commit(const struct api_call *call, const struct change_request *request,
                             struct changed *draft, struct mcpx_text *out)
 {
@@ -275,7 +275,7 @@ static void answer_change(const struct api_call *call, struct http_reply *reply)
  * token away is the configuration's business.
  */
 
-/* What is asked, and what was done. */
+/* A request to remove a participant, and its effects. */
 struct kick {
     const struct api_call *call;
     struct change_act act; /* without a topic: in all topics that the caller reaches */

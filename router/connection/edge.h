@@ -138,8 +138,8 @@ struct edge {
     /* Bytes of incomplete messages, by participant; incomplete_all has their connections, the
      * message that began first at the head. */
     struct mx_holders incomplete;
-    /* Bytes of all output buffers; `full` has their connections, the one that accepted bytes last
-     * at the end. */
+    /* Bytes of all output buffers; `full` has their connections, ordered by the time when they
+     * last accepted bytes. */
     size_t unsent;
     struct link incomplete_all, full, waiting;
     size_t deferred;

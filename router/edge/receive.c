@@ -42,7 +42,7 @@ static void route(struct connection *connection, struct mcpx_slice text)
     /* One read can hold hundreds of messages, each answered with an error. */
     if (peer_private_bytes(connection->peer) > PRIVATE_MAX)
         flush_connection(connection);
-    /* Or so many that subscribers would become slow consumers before the next round. */
+    /* It can also hold so many messages that subscribers would become slow consumers. */
     while (hub_is_pressed(connection->edge->hub) && flush_round(connection->edge))
         ;
 }

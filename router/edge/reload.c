@@ -153,7 +153,7 @@ enum { ANSWER_BYTES = 262144, WAIT_MS = 5000 };
  * sources     of the active configuration, as it was read
  * errand      reads it
  * by_ms       mono_ms by which the reload of a signal begins; 0 = none waits
- * asker       of the reload under way; `next`: of the one after it
+ * asker       requested the reload under way; `next`: the one after it
  * err, found  result of the thread
  * retired     former participants and keys; some are freed in each loop iteration
  */

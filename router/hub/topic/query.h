@@ -56,13 +56,13 @@ struct mcpx_slice topic_name(const struct topic *topic);
 
 /** A page of names, sorted by bytes. */
 struct name_page {
-    size_t limit;            /* at most so many, and not 0 */
+    size_t limit;            /* most names; not 0 */
     struct mcpx_slice after; /* only those that sort behind it; absent = from the first on */
 };
 
 /**
  * Appends `[{"id":…,"capabilities":[…]}…]`, sorted by id. Stops early, at a whole participant,
- * once `out` holds more than `bytes_max` bytes. Returns the id to go on behind, lent until the
+ * once `out` holds more than `bytes_max` bytes. Returns the last id written, lent until the
  * participant leaves; absent when there are no more.
  */
 struct mcpx_slice topic_write_participants(const struct topic *topic,
@@ -77,7 +77,7 @@ struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id);
 
 /** A page of history, newest first. */
 struct page {
-    size_t limit; /* at most so many envelopes */
+    size_t limit; /* most envelopes */
     /* Only envelopes older than the one with this id; absent = no bound. */
     struct mcpx_slice before;
     /* Only envelopes newer than the one with this id; absent = no bound. */

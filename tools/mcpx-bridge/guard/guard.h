@@ -85,7 +85,7 @@ void guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text);
  *                  METHOD, and its CONTEXT where there is one. The JSON-RPC id is not compared,
  *                  because existing agents answer with one of their own. Of one addressee only the
  *                  first passes
- *   mcp/proposal   as its kind says, without an id: existing agents execute what has method and id
+ *   mcp/proposal   as its kind says, without an id: agents execute payloads with method and id
  *   other kinds    without method or without id; under mcp/... without jsonrpc, id, method, result
  *                  and error
  *
