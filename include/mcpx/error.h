@@ -33,7 +33,7 @@ MCPX_BEGIN_C
     X(MCPX_ERESTART, "the service restarts", "restarting", 1012, 0, YES)                      \
     X(MCPX_EOPENING, "the topic is being opened", "opening", 0, 0, YES)                       \
     X(MCPX_EDUPLICATE, "id was used in this topic already", "duplicate_id", 0, 409, YES)      \
-    X(MCPX_ESLOW, "reader fell behind", "slow_consumer", 4003, 0, YES)                        \
+    X(MCPX_ESLOW, "slow consumer: its backlog is too large", "slow_consumer", 4003, 0, YES)   \
     X(MCPX_EFLOOD, "too many refused or unfinished messages", "policy_violation", 1008, 0,    \
       NO)                                                                                     \
     X(MCPX_EFRAMES, "frames break RFC 6455", "protocol_error", 1002, 0, NO)                   \
@@ -48,7 +48,7 @@ MCPX_BEGIN_C
     X(MCPX_EFORBIDDEN, "token is not valid for this topic", "forbidden", 0, 403, NO)          \
     X(MCPX_EORIGIN, "origin is not allowed", "origin_not_allowed", 0, 403, NO)                \
     X(MCPX_ENOTOPIC, "no such topic", "no_such_topic", 0, 404, NO)                            \
-    X(MCPX_ENOTFOUND, "no such thing here", "not_found", 0, 404, NO)                          \
+    X(MCPX_ENOTFOUND, "not found", "not_found", 0, 404, NO)                                   \
     X(MCPX_EPRESENT, "participant is already connected", "already_connected", 0, 409, YES)    \
     X(MCPX_EFLAPPING, "participant came back too often", "too_many_takeovers", 0, 409, YES)   \
     X(MCPX_EINSTANCES, "participant is connected too often", "too_many_instances", 0, 409,    \
@@ -56,7 +56,7 @@ MCPX_BEGIN_C
     X(MCPX_ECONNECTS, "too many connection attempts", "connect_rate", 0, 429, YES)            \
     X(MCPX_EREQUESTS, "too many requests", "request_rate", 0, 429, YES)                       \
     X(MCPX_EFULL, "topic or router is full", "full", 0, 503, YES)                             \
-    X(MCPX_ESHARE, "the participant has as many as it may have", "share_used", 0, 429, YES)   \
+    X(MCPX_ESHARE, "the cap of the participant is reached", "share_used", 0, 429, YES)        \
     X(MCPX_EREQUEST, "request is not understood", "bad_request", 0, 400, NO)                  \
     X(MCPX_EMETHOD, "method is not allowed here", "method_not_allowed", 0, 405, NO)           \
     X(MCPX_EPATTERN, "not a valid capability pattern", "invalid_pattern", 0, 400, NO)         \

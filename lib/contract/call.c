@@ -108,12 +108,12 @@ static bool check_shape(struct mx_admission *a)
     struct mx_call_error *call_error = &a->calls->call_error;
 
     if (!call_error->is_found && a->name.len == 0) {
-        a->asked.is_hopeless = true;
+        a->asked.is_not_a_call = true;
         mx_call_error_at(a->calls, MCPX_CAUSE_INVOCATION,
                          mx_error("/params/name", "minLength", "must not be empty"));
     }
     return !call_error->is_found ||
-           (!a->asked.is_hopeless && mx_call_passes(a->calls, a->call));
+           (!a->asked.is_not_a_call && mx_call_passes(a->calls, a->call));
 }
 
 /* Takes the call's own context, or makes one; an error for a missing or broken one. */
@@ -272,7 +272,7 @@ static bool check_handed(struct mx_admission *a)
 }
 
 static bool (*const steps[])(struct mx_admission *) = {
-    check_shape,         take_context,         resolve,      change_params, mx_admit_tell,
+    check_shape,         take_context,         resolve,      change_params, mx_admit_log_start,
     mx_admit_check_tier, mx_admit_check_input, check_handed,
 };
 

@@ -162,7 +162,7 @@ void mx_call_deliver(const struct mcpx_call *call, struct mx_call_outcome *outco
 /** The content of a request. Absent members are missing in it. */
 struct mx_asked {
     bool is_invocation; /* the request is mcp.tool.invoke */
-    bool is_hopeless;   /* its error makes any call impossible */
+    bool is_not_a_call; /* its error makes any call impossible */
     struct mcpx_slice params;
     struct mcpx_slice name; /* of the tool, a raw string */
     struct mcpx_slice arguments;
@@ -199,7 +199,7 @@ void mx_call_read(struct mx_admission *a);
  */
 
 /** Takes the schemas of the tool, and records the call. */
-bool mx_admit_tell(struct mx_admission *a);
+bool mx_admit_log_start(struct mx_admission *a);
 
 /** True when the tier suffices for the tool. */
 bool mx_admit_check_tier(struct mx_admission *a);

@@ -44,8 +44,8 @@ static void set_time(struct mcpx_call *call, struct mcpx_instant now)
 }
 
 /* The envelope of a call that has failed. */
-static void add_envelope(struct mcpx_calls *calls, struct mcpx_call *call,
-                         const struct mcpx_call_end *end)
+static void add_failure_envelope(struct mcpx_calls *calls, struct mcpx_call *call,
+                                 const struct mcpx_call_end *end)
 {
     struct mcpx_failure failure = calls->call_error.says;
     mx_scoped_text data = mx_formatted("{%s}", calls->call_error.more);
@@ -89,7 +89,7 @@ void mx_call_fail(struct mcpx_calls *calls, struct mcpx_call *call,
     if (is_error)
         add_error(calls);
     else
-        add_envelope(calls, call, end);
+        add_failure_envelope(calls, call, end);
     *out = (struct mcpx_call_answer){is_error, mcpx_text_view(&calls->answer)};
 }
 
@@ -166,7 +166,7 @@ void mx_call_deliver(const struct mcpx_call *call, struct mx_call_outcome *outco
 }
 
 /* Sets the outcome that the records get for a delivered result. */
-static void judge_delivered(struct ending *e)
+static void set_delivered_outcome(struct ending *e)
 {
     bool is_broken = e->wrapped.is_broken && e->calls->terms->validate == MX_VALIDATE_ENFORCE;
 
@@ -205,7 +205,7 @@ static void end_with_result(struct ending *e)
     } else {
         wrap(e);
     }
-    judge_delivered(e);
+    set_delivered_outcome(e);
 }
 
 /* The server's own error: as it is, or in an envelope. */
@@ -247,7 +247,7 @@ static void (*const endings[])(struct ending *) = {
 };
 
 /* Takes a call out of the list. */
-static void leave(struct mcpx_calls *calls, struct mcpx_call *call)
+static void unlink_call(struct mcpx_calls *calls, struct mcpx_call *call)
 {
     if (call->to)
         call->to->from = call->from;
@@ -276,7 +276,7 @@ enum mcpx_err mcpx_calls_answer(struct mcpx_calls *calls, struct mcpx_call *call
     mx_call_tell_end(calls, call, &e.outcome);
     if (calls->records.failed)
         mx_calls_forget(calls, records);
-    leave(calls, call);
+    unlink_call(calls, call);
     mx_call_free(call);
     if (calls->failed)
         *out = (struct mcpx_call_answer){true, MCPX_SLICE(no_memory)};

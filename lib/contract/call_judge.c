@@ -77,7 +77,7 @@ static struct mcpx_slice take(struct mx_admission *a, const struct found *found,
     else if (value.text && !is_right)
         refuse(a, part->path, "type", part->expected);
     if (!was_wrong && a->calls->call_error.is_found && part->is_required)
-        a->asked.is_hopeless = true;
+        a->asked.is_not_a_call = true;
     return is_right || !part->is_required ? value : none;
 }
 
@@ -140,7 +140,7 @@ static void read_method(struct mx_admission *a, const struct found *found)
         read_invocation(a);
     } else if (!mcpx_slice_equal(method, MCPX_SLICE("tools/call"))) {
         refuse(a, "/method", "const", "must be \"tools/call\"");
-        a->asked.is_hopeless = true;
+        a->asked.is_not_a_call = true;
     } else {
         params = take(a, found, PART_PARAMS);
         if (params.text)
@@ -168,7 +168,7 @@ void mx_call_read(struct mx_admission *a)
     if (a->request->fault && !a->calls->call_error.is_found)
         mx_call_error_set(a->calls, MCPX_CAUSE_INVOCATION);
     if (a->request->fault || !a->asked.name.text)
-        a->asked.is_hopeless = true;
+        a->asked.is_not_a_call = true;
 }
 
 static void get_schema(struct mx_admission *a, enum mcpx_tool_side side,
@@ -182,7 +182,7 @@ static void get_schema(struct mx_admission *a, enum mcpx_tool_side side,
 }
 
 /* Admission, step 5 (docs/contracts.md). */
-bool mx_admit_tell(struct mx_admission *a)
+bool mx_admit_log_start(struct mx_admission *a)
 {
     if (a->tools) {
         get_schema(a, MCPX_TOOL_INPUT, &a->input, &a->call->input);

@@ -209,7 +209,7 @@ static size_t write_page(const struct api_call *call, const struct register_page
 
     for (; i < page->count && out->len < BYTES_MAX; i++) {
         struct mcpx_slice name = page->names[i];
-        const struct tokens_entry *entry = tokens_find_person(call->api->config->tokens, name);
+        const struct tokens_entry *entry = tokens_find_id(call->api->config->tokens, name);
         size_t begin = at;
 
         while (at < page->row_count && page->rows[at].index == i)

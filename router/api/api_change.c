@@ -390,7 +390,7 @@ static bool is_somebody(const struct kick *kick)
 {
     return kick->has_for || kick->preview ||
            kick->connections + kick->tickets + kick->waiting > 0 ||
-           tokens_find_person(kick->call->api->config->tokens, kick->act.identity);
+           tokens_find_id(kick->call->api->config->tokens, kick->act.identity);
 }
 
 static void write_answer(const struct kick *kick, struct mcpx_text *out)

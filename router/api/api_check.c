@@ -73,7 +73,7 @@ static struct grant *grant_of_participant(const struct api_call *call, struct mc
                         "asking about another participant needs a grant for admin/check");
         return NULL;
     }
-    entry = tokens_find_person(call->api->config->tokens, identity);
+    entry = tokens_find_id(call->api->config->tokens, identity);
     if (entry)
         return grant_ref(entry->grant);
     http_reply_fail(reply, MCPX_ENOTFOUND, "no such configured participant");

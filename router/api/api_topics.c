@@ -68,8 +68,8 @@ static enum mcpx_err list_topics(const struct api_call *call, struct listing *li
     mx_json_begin_array(out, "topics");
     while (goes_on && (count = take_block(listing)) > 0) {
         struct token_topics topics = {listing->block, count, listing->work};
-        enum mcpx_err err =
-            tokens_cover(call->api->config->tokens, &call->credentials, call->now, &topics);
+        enum mcpx_err err = tokens_check_topics(call->api->config->tokens, &call->credentials,
+                                                call->now, &topics);
 
         if (err)
             return err;

@@ -103,14 +103,14 @@ void systemd_notify_reloading(void)
 
 int64_t systemd_notify_watchdog(struct systemd_notify *notify, int64_t mono_ms)
 {
-    int64_t wait_ms = notify->told_ms + notify->every_ms - mono_ms;
+    int64_t wait_ms = notify->notified_ms + notify->every_ms - mono_ms;
 
     if (notify->every_ms == 0)
         return INT64_MAX;
-    if (notify->told_ms && wait_ms > 0)
+    if (notify->notified_ms && wait_ms > 0)
         return wait_ms;
     sd_notify(0, "WATCHDOG=1");
-    notify->told_ms = mono_ms;
+    notify->notified_ms = mono_ms;
     return notify->every_ms;
 }
 
@@ -198,7 +198,7 @@ static uint64_t read_number(const char *path)
 }
 
 /* The lowest limit of a group and its parents. `group` is shortened on the way up. */
-static uint64_t least_of(const char *root, const char *mount, char *group, const char *name)
+static uint64_t group_limit(const char *root, const char *mount, char *group, const char *name)
 {
     uint64_t least = UINT64_MAX;
     char path[PATH_SIZE];
@@ -218,7 +218,7 @@ static uint64_t least_of(const char *root, const char *mount, char *group, const
 }
 
 /* A line of /proc/self/cgroup is NUMBER:CONTROLLERS:GROUP; version 2 names no controllers. */
-static uint64_t bound_of(const char *root, char *line)
+static uint64_t line_limit(const char *root, char *line)
 {
     char *controllers = strchr(line, ':');
     char *group = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -229,9 +229,9 @@ static uint64_t bound_of(const char *root, char *line)
     controllers++;
     group[strcspn(group, "\n")] = '\0';
     if (*controllers == '\0')
-        return least_of(root, "/sys/fs/cgroup", group, "memory.max");
+        return group_limit(root, "/sys/fs/cgroup", group, "memory.max");
     if (strcmp(controllers, "memory") == 0)
-        return least_of(root, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
+        return group_limit(root, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
     return UINT64_MAX;
 }
 
@@ -246,7 +246,7 @@ static uint64_t groups_memory(const char *root)
     if (!file)
         return least;
     while (fgets(line, sizeof line, file)) {
-        uint64_t bound = bound_of(root, line);
+        uint64_t bound = line_limit(root, line);
 
         if (bound < least)
             least = bound;

@@ -42,8 +42,8 @@ uint64_t machine_descriptors(void);
 
 /** The watchdog of the service manager. Zeroed = no watchdog. */
 struct systemd_notify {
-    int64_t every_ms; /* interval of its notifications; 0 = no watchdog */
-    int64_t told_ms;  /* mono_ms of the last notification */
+    int64_t every_ms;    /* interval of its notifications; 0 = no watchdog */
+    int64_t notified_ms; /* mono_ms of the last notification */
 };
 
 /** Reads the interval of the watchdog. */

@@ -20,8 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Limits of a portion, in bytes and envelopes; limit of the hashes in `told`. */
-enum { PORTION_BYTES = 2 << 20, PORTION_COUNT = 4000, TOLD_MAX = 10000 };
+/* Limits of a portion, in bytes and envelopes; limit of the hashes in `damaged`. */
+enum { PORTION_BYTES = 2 << 20, PORTION_COUNT = 4000, DAMAGED_MAX = 10000 };
 
 /* A stage, its unanswered submissions, and since when none has been answered. */
 struct held {
@@ -43,7 +43,7 @@ struct store {
     size_t loaded;          /* envelopes of the first load that the hub has */
     bool begun;             /* the hub has the topic of the first load */
     struct mcpx_text lines; /* for the log, each with a line end */
-    struct mx_map told;     /* hashes of the damaged topics that were logged */
+    struct mx_map damaged;  /* hashes of the damaged topics that were logged */
     struct store_figures figures;
 };
 
@@ -106,7 +106,7 @@ void store_free(struct store *store)
     while (first_read(store))
         drop_first_read(store);
     mcpx_text_fini(&store->lines);
-    mx_map_fini(&store->told);
+    mx_map_fini(&store->damaged);
     free(store);
 }
 
@@ -201,12 +201,12 @@ static void pass_on(struct store *store, struct hub *hub, struct link *answers,
 
 static void take_answers(struct store *store, struct hub *hub, struct mcpx_now now)
 {
-    struct held nobody = {NULL, 0, 0};
+    struct held no_stage = {NULL, 0, 0};
     struct link answers;
 
     if (store->sqlite) {
         take_back(store, &store->stores, &answers, &store->figures.sqlite, now);
-        pass_on(store, hub, &answers, &nobody, now);
+        pass_on(store, hub, &answers, &no_stage, now);
     }
     if (store->audit) {
         take_back(store, &store->audits, &answers, &store->figures.audit, now);
@@ -221,10 +221,10 @@ static void tell_of_damage(struct store *store, const struct stored_topic_load *
     uint64_t hash = mx_map_hash((struct mx_map_key){{0, 0}}, load->name);
     size_t at = 0;
 
-    if (load->reason[0] == '\0' || mx_map_next(&store->told, hash, &at))
+    if (load->reason[0] == '\0' || mx_map_next(&store->damaged, hash, &at))
         return;
-    if (store->told.count < TOLD_MAX && mx_map_reserve(&store->told))
-        mx_map_put(&store->told, hash, 1);
+    if (store->damaged.count < DAMAGED_MAX && mx_map_reserve(&store->damaged))
+        mx_map_put(&store->damaged, hash, 1);
     mx_format(&store->lines, "topic %q cannot be read: %s\n", load->name, load->reason);
     if (store->lines.failed)
         mcpx_text_reset(&store->lines);
@@ -247,8 +247,8 @@ static void end_load(struct store *store, struct hub *hub, enum mcpx_err err,
 }
 
 /* Says why the hub refuses a stored text: the router stores only envelopes of participants. */
-static enum mcpx_err name_refused(struct stored_topic_load *load, uint64_t serial,
-                                  enum mcpx_err err)
+static enum mcpx_err explain_refusal(struct stored_topic_load *load, uint64_t serial,
+                                     enum mcpx_err err)
 {
     if (err != MCPX_EINVALID)
         return err;
@@ -276,7 +276,7 @@ static bool hand_over(struct store *store, struct hub *hub, size_t *bytes, size_
         *bytes += envelope->text.len;
         *count += 1;
         *err = hub_load(hub, load->ticket, envelope);
-        *err = name_refused(load, load->topic.first + store->loaded++, *err);
+        *err = explain_refusal(load, load->topic.first + store->loaded++, *err);
     }
     return true;
 }

@@ -75,22 +75,22 @@ void complain_without_waiting(void)
     mx_line_writer_open(&complaints, STDERR_FILENO);
 }
 
-void complain_again(void)
+void complaints_flush(void)
 {
     if (mx_line_writer_flush(&complaints))
         report_lost();
 }
 
-void complain_at_last(void)
+void complaints_drain(void)
 {
     if (mx_line_writer_drain(&complaints, DRAIN_MS))
         report_lost();
     mx_line_writer_close(&complaints);
 }
 
-void complain_in_lines(struct mcpx_slice lines)
+void complaints_put(struct mcpx_slice lines)
 {
-    complain_again();
+    complaints_flush();
     mx_line_writer_put(&complaints, lines);
 }
 
@@ -107,7 +107,7 @@ int fail_with(int status, const char *format, ...)
     mx_format(&line, "%s%s%s: ", program_name, verb_name ? " " : "", verb_name);
     text_lines(&line, mcpx_slice_of(sentence));
     mcpx_text_puts(&line, "\n");
-    complain_in_lines(text_whole(&line));
+    complaints_put(text_whole(&line));
     return status;
 }
 

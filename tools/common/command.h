@@ -258,7 +258,7 @@ enum mcpx_err memory_checked(enum mcpx_err err);
 struct mcpx_slice text_whole(const struct mcpx_text *text);
 
 /** Prints whole lines to standard error, unchanged, waiting as complaints do. */
-void complain_in_lines(struct mcpx_slice lines);
+void complaints_put(struct mcpx_slice lines);
 
 /** Prints how many lines are missing, and why; a JSON object after complain_as_json. */
 void complain_of_missing(uint64_t count, const char *why);
@@ -272,9 +272,9 @@ void complain_as_json(void);
 void complain_without_waiting(void);
 
 /** Tries again to print kept complaints. Call it in every loop iteration. */
-void complain_again(void);
+void complaints_flush(void);
 
 /** Waits up to a second until kept complaints are printed. Later complaints wait again. */
-void complain_at_last(void);
+void complaints_drain(void);
 
 #endif

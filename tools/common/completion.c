@@ -281,7 +281,7 @@ static void offer_last(struct typing *typing)
             offer_operand(typing);
         if (typing->line.options_end || (typing->count > 0 && !is_option))
             return;
-        offer(typing, MCPX_SLICE("--help"), "tell how to use it");
+        offer(typing, MCPX_SLICE("--help"), "show help");
         offer_options(typing, command->options);
         offer_options(typing, command->shared);
     }

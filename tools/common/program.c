@@ -444,7 +444,7 @@ int program_run(const struct program *program, int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     status = dispatch(program, argc, argv);
-    complain_at_last();
+    complaints_drain();
     if ((fflush(stdout) == 0 && !output_error()) || status == STATUS_INTERRUPTED)
         return status;
     if (output_is_unread()) {

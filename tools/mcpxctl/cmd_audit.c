@@ -114,7 +114,7 @@ static int print_verdict(const struct run *run, const char *folder,
 
     if (!whole)
         audit_file_name(reader->seqs[verdict->file], file);
-    shown_verdict(&out, verdict, run->json, folder, file);
+    show_verdict(&out, verdict, run->json, folder, file);
     if (whole && evidence->known_seq > 0 && !verdict->known_met) {
         output_print(&out, STATUS_OK);
         return fail_with(STATUS_ABSENT, "the line of --known is in an older file");
@@ -163,7 +163,7 @@ static void print_line(const struct run *run, const struct audit_line *line)
     if (run->json)
         mx_format(&out, "%s\n", line->whole);
     else
-        shown_line(&out, line);
+        show_line(&out, line);
     output_print(&out, STATUS_OK);
 }
 

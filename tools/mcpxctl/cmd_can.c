@@ -242,7 +242,7 @@ static int can_offline(const struct inquiry *inquiry, bool json)
     if (status != STATUS_OK)
         return status;
     entry = inquiry->profile.text ? tokens_find_profile(config.tokens, inquiry->profile)
-                                  : tokens_find_person(config.tokens, inquiry->participant);
+                                  : tokens_find_id(config.tokens, inquiry->participant);
     if (entry)
         return answer(&config, entry, inquiry, json);
     return fail_with(STATUS_USAGE, "%s has no %s of that name: %s", inquiry->file,

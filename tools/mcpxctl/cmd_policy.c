@@ -88,7 +88,7 @@ static const char *decide(struct tokens *tokens, const struct past_message *mess
     struct mcpx_question asked = {&message->kind, message->to, message->to_count,
                                   message->wall_ms};
     struct mcpx_decision decision;
-    const struct tokens_entry *entry = tokens_find_person(tokens, name);
+    const struct tokens_entry *entry = tokens_find_id(tokens, name);
 
     if (!entry)
         return NULL;

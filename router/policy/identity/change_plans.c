@@ -1,12 +1,10 @@
 /*
  * change_plans.c - decides about a plan, by one code for its preview and its execution: drafts the
  * participant's changes in a copy, so that a refusal half-way leaves nothing behind. An unclear
- * pattern is read so that less may be sent. When thousands of denials end in the same second, each
- * loop iteration handles some of them: telling a topic costs much more than computing the grants.
+ * pattern is read so that less may be sent. An iteration handles a part of the ended denials.
  *
- * Rejected: changes that only their maker may take back, because a table filled by one
- * administrator would stay full. Rejected: writing changes into the configuration, because a grant
- * for an hour must not outlive the process that counts the hour.
+ * Rejected: changes that only their maker may take back (a full table would stay full). Rejected:
+ * changes in the configuration: a grant for an hour must not outlive the process.
  */
 #include "router/policy/identity/change_plans.h"
 
@@ -55,7 +53,7 @@ struct change_target change_plans_target(const struct realm *realm,
 {
     const struct changed *changed = changes_find(realm->changes, act->identity, act->topic);
     struct change_target target = {.guarded = was_given_all(realm, act)};
-    const struct tokens_entry *entry = tokens_find_person(realm->tokens, act->identity);
+    const struct tokens_entry *entry = tokens_find_id(realm->tokens, act->identity);
     struct peer *peer = NULL;
 
     target.known = entry || (changed && changed->count > 0);
@@ -86,7 +84,7 @@ const char *change_plans_refuse(const struct mcpx_capset *own, struct change_tar
 /* Its configuration must allow the topic, or have allowed it before a reload. */
 static bool may_be_there(const struct realm *realm, const struct change_act *act)
 {
-    const struct tokens_entry *entry = tokens_find_person(realm->tokens, act->identity);
+    const struct tokens_entry *entry = tokens_find_id(realm->tokens, act->identity);
 
     return !tokens_topic_pattern(entry, anywhere).text ||
            tokens_topic_pattern(entry, act->topic).text ||
@@ -356,7 +354,7 @@ static enum mcpx_err grant_nothing(struct mcpx_slice identity, struct grant **ou
 static enum mcpx_err find_base(const struct realm *realm, const struct change_act *act,
                                struct grant **out, bool *known)
 {
-    const struct tokens_entry *entry = tokens_find_person(realm->tokens, act->identity);
+    const struct tokens_entry *entry = tokens_find_id(realm->tokens, act->identity);
     struct peer *peer = change_plans_next_peer(realm->hub, act->identity, act->topic, NULL);
 
     *known = entry || peer;

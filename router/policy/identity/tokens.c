@@ -188,7 +188,7 @@ static enum mcpx_err grant_of_proof(struct tokens *tokens, struct jwt_proof *pro
     if (!read_participant(proof->claims, &participant))
         return refuse(proof,
                       "its participantId, or else its sub, is not a valid participant id");
-    person = tokens_find_person(tokens, participant);
+    person = tokens_find_id(tokens, participant);
     err = person ? grant_of_entry(person, proof, now, &grant)
                  : grant_of_claims(tokens, proof, compiled, now, participant, &grant);
     if (!err)
@@ -245,7 +245,7 @@ static enum mcpx_err note_proof(const struct tokens *tokens, const struct jwt_pr
 
     if (text)
         grant->credential =
-            credential_new(proof->token, tokens_find_person(tokens, grant->identity) != NULL,
+            credential_new(proof->token, tokens_find_id(tokens, grant->identity) != NULL,
                            mcpx_slice_of(text));
     if (grant->credential)
         memcpy(grant->credential->key, proof->key, sizeof proof->key);
@@ -273,7 +273,7 @@ static enum mcpx_err recheck_proof(struct tokens *tokens, const struct grant *ba
     if (err)
         return err;
     grant->credential = credential_ref(base->credential);
-    grant->credential->of_entry = tokens_find_person(tokens, grant->identity) != NULL;
+    grant->credential->of_entry = tokens_find_id(tokens, grant->identity) != NULL;
     *out = grant;
     return MCPX_OK;
 }
@@ -281,7 +281,7 @@ static enum mcpx_err recheck_proof(struct tokens *tokens, const struct grant *ba
 enum mcpx_err tokens_recheck(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
-    const struct tokens_entry *person = tokens_find_person(tokens, base->identity);
+    const struct tokens_entry *person = tokens_find_id(tokens, base->identity);
 
     if (!base->credential || (base->credential->of_entry && !person))
         return MCPX_ENOTFOUND;
@@ -307,7 +307,7 @@ static enum mcpx_err identify(const struct tokens *tokens,
     enum mcpx_err err;
 
     if (credentials->named.text) {
-        *person = tokens_find_person(tokens, credentials->named);
+        *person = tokens_find_id(tokens, credentials->named);
         if (!*person || !bearer.text)
             return *person ? MCPX_OK : MCPX_ETOKEN;
         *person = NULL;
@@ -360,8 +360,8 @@ static size_t work_of(const struct tokens_entry *person, const struct credential
     return work;
 }
 
-enum mcpx_err tokens_cover(struct tokens *tokens, const struct credentials *credentials,
-                           struct mcpx_now now, struct token_topics *topics)
+enum mcpx_err tokens_check_topics(struct tokens *tokens, const struct credentials *credentials,
+                                  struct mcpx_now now, struct token_topics *topics)
 {
     const struct tokens_entry *person = NULL;
     MX_SCOPED(jwt_proof_fini) struct jwt_proof proof = {.claims = NULL};
@@ -376,7 +376,7 @@ enum mcpx_err tokens_cover(struct tokens *tokens, const struct credentials *cred
         return err;
     each = work_of(person, credentials);
     if (!person)
-        person = tokens_find_person(tokens, grant->identity);
+        person = tokens_find_id(tokens, grant->identity);
     for (; count < topics->count && (count == 0 || topics->work >= each); count++) {
         struct token_topic *topic = &topics->rows[count];
 

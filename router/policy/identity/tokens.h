@@ -107,8 +107,8 @@ struct token_topics {
  *
  * Returns MCPX_OK, or MCPX_ETOKEN and MCPX_ENOMEM as tokens_ask.
  */
-enum mcpx_err tokens_cover(struct tokens *tokens, const struct credentials *credentials,
-                           struct mcpx_now now, struct token_topics *topics);
+enum mcpx_err tokens_check_topics(struct tokens *tokens, const struct credentials *credentials,
+                                  struct mcpx_now now, struct token_topics *topics);
 
 /**
  * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key. In
@@ -147,8 +147,7 @@ size_t tokens_participants_up_to(const struct tokens *tokens, struct mcpx_slice 
 const struct tokens_entry *tokens_profile_at(const struct tokens *tokens, size_t index);
 
 /** The participant with an entry of that id; NULL when there is none. */
-const struct tokens_entry *tokens_find_person(const struct tokens *tokens,
-                                              struct mcpx_slice id);
+const struct tokens_entry *tokens_find_id(const struct tokens *tokens, struct mcpx_slice id);
 
 /** The profile of that name; NULL when there is none. */
 const struct tokens_entry *tokens_find_profile(const struct tokens *tokens,

@@ -222,8 +222,7 @@ struct tokens_entry *tokens_table_find(const struct tokens_table *table,
                        name);
 }
 
-const struct tokens_entry *tokens_find_person(const struct tokens *tokens,
-                                              struct mcpx_slice id)
+const struct tokens_entry *tokens_find_id(const struct tokens *tokens, struct mcpx_slice id)
 {
     return tokens_table_find(&tokens->people, id);
 }
@@ -314,7 +313,7 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
         return grant_refuse(
             fault, "participantId",
             "expected 1..256 bytes without controls, not ending in ~ and digits");
-    if (tokens_find_person(tokens, participant))
+    if (tokens_find_id(tokens, participant))
         return grant_refuse(fault, "participantId",
                             "is configured under participants and comes with its own token");
     if (!mcpx_topic_name_is_valid(topic))

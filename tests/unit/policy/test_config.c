@@ -425,11 +425,11 @@ Test(config, has_nothing_to_say_about_a_good_file)
 
     cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
     cr_expect_str_eq(settled_warnings(&s), "");
-    entry = tokens_find_person(s.config.tokens, MCPX_SLICE("a"));
+    entry = tokens_find_id(s.config.tokens, MCPX_SLICE("a"));
     cr_assert_not_null(entry);
     cr_expect_str_eq(entry->grant->capabilities.text, "[\"mcp/request:*\",\"chat\"]");
     cr_expect_eq(entry->grant->routing, ROUTING_DIRECTED);
-    cr_expect_null(tokens_find_person(s.config.tokens, MCPX_SLICE("b")));
+    cr_expect_null(tokens_find_id(s.config.tokens, MCPX_SLICE("b")));
     settled_fini(&s);
 }
 

@@ -28,7 +28,7 @@ static void sign(struct tokens *tokens, const char *claims, struct mcpx_text *to
     cr_assert_eq(jwt_sign(tokens_ring(tokens), object, token), MCPX_OK);
 }
 
-Test(tokens_cover, agrees_with_what_verify_says_topic_by_topic)
+Test(tokens_check_topics, agrees_with_what_verify_says_topic_by_topic)
 {
     static const struct {
         const char *claims, *covered; /* one letter per topic: y or n; NULL: no good token */
@@ -53,8 +53,8 @@ Test(tokens_cover, agrees_with_what_verify_says_topic_by_topic)
         enum mcpx_err err;
 
         sign(tokens, rows[i].claims, &token);
-        err = tokens_cover(tokens, &(struct credentials){.bearer = mcpx_text_view(&token)},
-                           now, &some);
+        err = tokens_check_topics(
+            tokens, &(struct credentials){.bearer = mcpx_text_view(&token)}, now, &some);
         cr_expect_eq(err, rows[i].covered ? MCPX_OK : MCPX_ETOKEN, "%s", rows[i].claims);
         for (size_t t = 0; t < 3; t++) {
             struct grant *grant = NULL;
@@ -74,7 +74,7 @@ Test(tokens_cover, agrees_with_what_verify_says_topic_by_topic)
 }
 
 /* A participant with hundreds of patterns asks for its topics, and everybody waits. */
-Test(tokens_cover, ends_when_the_work_is_done_but_goes_on_each_time)
+Test(tokens_check_topics, ends_when_the_work_is_done_but_goes_on_each_time)
 {
     static const struct {
         size_t work, count;
@@ -88,10 +88,10 @@ Test(tokens_cover, ends_when_the_work_is_done_but_goes_on_each_time)
             {MCPX_SLICE("a"), false}, {MCPX_SLICE("b"), true}, {MCPX_SLICE("c"), true}};
         struct token_topics some = {topics, 3, rows[i].work};
 
-        cr_assert_eq(tokens_cover(tokens,
-                                  &(struct credentials){.bearer = mcpx_text_view(&token)}, now,
-                                  &some),
-                     MCPX_OK);
+        cr_assert_eq(
+            tokens_check_topics(
+                tokens, &(struct credentials){.bearer = mcpx_text_view(&token)}, now, &some),
+            MCPX_OK);
         cr_expect_eq(some.count, rows[i].count, "%zu", i);
         cr_expect(topics[0].covered);
         cr_expect_eq(topics[2].covered, some.count < 3, "%zu", i);

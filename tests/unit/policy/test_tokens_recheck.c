@@ -251,13 +251,13 @@ Test(tokens_recheck, a_reload_leaves_the_sets_alone_that_it_shares)
     struct grant *shared;
 
     cr_assert_eq(before.err, MCPX_OK, "%s", before.errors.text);
-    shared = tokens_find_person(before.config.tokens, MCPX_SLICE("ci"))->grant;
+    shared = tokens_find_id(before.config.tokens, MCPX_SLICE("ci"))->grant;
     shared->capset->question = &question;
     after = settled_load_from(members, (struct config_sources){.before = &before.config});
     cr_assert_eq(after.err, MCPX_OK, "%s", after.errors.text);
     cr_expect_eq(shared->capset->question, &question);
     tokens_take_shared(after.config.tokens, before.config.tokens);
-    cr_expect_eq(tokens_find_person(after.config.tokens, MCPX_SLICE("ci"))->grant, shared,
+    cr_expect_eq(tokens_find_id(after.config.tokens, MCPX_SLICE("ci"))->grant, shared,
                  "else nothing was shared and nothing was shown");
     settled_fini(&after);
     settled_fini(&before);

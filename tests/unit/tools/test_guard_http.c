@@ -120,7 +120,7 @@ Test(guard_address, of_a_router_is_a_ws_url)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct guard_address address = {.port = -2};
-        const char *fault = guard_address_url(rows[i].url, &address);
+        const char *fault = guard_address_read_url(rows[i].url, &address);
 
         cr_expect_eq(fault == NULL, rows[i].host != NULL, "%s", rows[i].url);
         if (fault || !rows[i].host) {
@@ -137,11 +137,11 @@ Test(guard_address, to_listen_at_is_a_host_and_a_port)
 {
     struct guard_address address;
 
-    cr_expect_null(guard_address_listen("127.0.0.1:0", &address));
+    cr_expect_null(guard_address_read_listen("127.0.0.1:0", &address));
     cr_expect_eq(address.port, 0);
-    cr_expect_null(guard_address_listen("[::1]:9", &address));
+    cr_expect_null(guard_address_read_listen("[::1]:9", &address));
     cr_expect_str_eq(address.host, "::1");
-    cr_expect_not_null(guard_address_listen("127.0.0.1", &address));
-    cr_expect_not_null(guard_address_listen(":80", &address));
-    cr_expect_not_null(guard_address_listen("::1:80", &address));
+    cr_expect_not_null(guard_address_read_listen("127.0.0.1", &address));
+    cr_expect_not_null(guard_address_read_listen(":80", &address));
+    cr_expect_not_null(guard_address_read_listen("::1:80", &address));
 }

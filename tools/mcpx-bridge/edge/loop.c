@@ -32,7 +32,7 @@ static void on_round(uv_prepare_t *round)
     uint64_t left = bridge_limit_take_left(&limit, mx_clock_now().mono_ms);
 
     (void)round;
-    complain_again();
+    complaints_flush();
     if (left > 0)
         complain_of_missing(left, "they were too many");
 }

@@ -50,7 +50,7 @@ static const char *read_authority(const char *text, size_t len, struct guard_add
     return NULL;
 }
 
-const char *guard_address_url(const char *url, struct guard_address *out)
+const char *guard_address_read_url(const char *url, struct guard_address *out)
 {
     struct guard_address address = {.port = PORT_WS};
     const char *rest = skip(url, "ws://");
@@ -78,7 +78,7 @@ const char *guard_address_url(const char *url, struct guard_address *out)
     return NULL;
 }
 
-const char *guard_address_listen(const char *text, struct guard_address *out)
+const char *guard_address_read_listen(const char *text, struct guard_address *out)
 {
     struct guard_address address = {.port = -1};
     const char *fault = read_authority(text, strlen(text), &address);

@@ -195,8 +195,8 @@ struct guard_address {
  * filled, or a sentence about the error. wss and https are errors, because the guard must read the
  * messages.
  */
-const char *guard_address_url(const char *url, struct guard_address *out);
-const char *guard_address_listen(const char *text, struct guard_address *out);
+const char *guard_address_read_url(const char *url, struct guard_address *out);
+const char *guard_address_read_listen(const char *text, struct guard_address *out);
 
 /* ---- log lines about messages that the guard has left out. ---- */
 

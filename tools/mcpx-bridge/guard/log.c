@@ -85,7 +85,7 @@ void guard_log_print(struct mcpx_text line)
     mx_scoped_text shown = {0};
 
     text_shown(&shown, text_whole(&line));
-    complain_in_lines(text_whole(&shown));
+    complaints_put(text_whole(&shown));
     mcpx_text_fini(&line);
 }
 

@@ -58,7 +58,7 @@ bool follow_takes(struct follow *follow, const struct audit_line *line);
 void follow_fini(struct follow *follow);
 
 /** Appends a line as a sentence of a few words, made visible, with its line end. */
-void shown_line(struct mcpx_text *out, const struct audit_line *line);
+void show_line(struct mcpx_text *out, const struct audit_line *line);
 
 /**
  * Appends the verdict of verify, for people or as one JSON object.
@@ -66,8 +66,8 @@ void shown_line(struct mcpx_text *out, const struct audit_line *line);
  * folder   as on the command line
  * file     name of the damaged file; "" without damage
  */
-void shown_verdict(struct mcpx_text *out, const struct audit_verdict *verdict, bool json,
-                   const char *folder, const char *file);
+void show_verdict(struct mcpx_text *out, const struct audit_verdict *verdict, bool json,
+                  const char *folder, const char *file);
 
 /** A format of exported lines. */
 enum export_form { EXPORT_JSON, EXPORT_CSV, EXPORT_CLOUDEVENTS, EXPORT_OCSF };

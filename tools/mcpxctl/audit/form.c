@@ -28,7 +28,7 @@ static struct mcpx_slice member(const struct audit_line *line, const char *name)
     return mcpx_json_get(line->whole, name);
 }
 
-void shown_line(struct mcpx_text *out, const struct audit_line *line)
+void show_line(struct mcpx_text *out, const struct audit_line *line)
 {
     struct mcpx_slice kind = pick_kind(line);
 
@@ -77,8 +77,8 @@ static void add_damage(struct mcpx_text *out, const struct audit_verdict *verdic
               verdict->signed_seq > 0 ? verdict->signed_seq - verdict->first_seq + 1 : 0);
 }
 
-void shown_verdict(struct mcpx_text *out, const struct audit_verdict *verdict, bool json,
-                   const char *folder, const char *file)
+void show_verdict(struct mcpx_text *out, const struct audit_verdict *verdict, bool json,
+                  const char *folder, const char *file)
 {
     if (json) {
         add_json(out, verdict, folder, file);
@@ -156,7 +156,7 @@ static void add_row(struct mcpx_text *out, const struct audit_line *line)
 
 /* ---- CloudEvents 1.0 in JSON ---- */
 
-static void add_some(struct mcpx_text *out, const char *name, struct mcpx_slice value)
+static void add_if_present(struct mcpx_text *out, const char *name, struct mcpx_slice value)
 {
     if (value.text)
         mx_json_add_raw(out, name, value);
@@ -170,7 +170,7 @@ static void add_cloud_event(struct mcpx_text *out, const struct audit_line *line
         "{\"specversion\":\"1.0\",\"id\":\"%s\",\"source\":%q,\"type\":\"mcpx.audit.%s\","
         "\"time\":\"%s\"",
         line->seq, source, line->name, line->time);
-    add_some(out, "subject", member(line, "topic"));
+    add_if_present(out, "subject", member(line, "topic"));
     mx_format(out, ",\"datacontenttype\":\"application/json\",\"data\":%s}\n", line->whole);
 }
 
@@ -239,7 +239,7 @@ static void add_decision(struct mcpx_text *out, const struct audit_line *line)
               line->what == AUDIT_REFUSE ? "denied" : "allowed");
     if (grant.text) {
         mx_format(out, ",\"policy\":{\"name\":%s", grant);
-        add_some(out, "version", member(line, "rev"));
+        add_if_present(out, "version", member(line, "rev"));
         mcpx_text_puts(out, "}");
     }
     mcpx_text_puts(out, "}]");
@@ -263,8 +263,8 @@ static void add_ocsf(struct mcpx_text *out, const struct audit_line *line)
               line->seq, line->seq, line->time);
     add_actor(out, line);
     add_api(out, line);
-    add_some(out, "status_code", member(line, "error"));
-    add_some(out, "status_detail", member(line, "reason"));
+    add_if_present(out, "status_code", member(line, "error"));
+    add_if_present(out, "status_detail", member(line, "reason"));
     add_decision(out, line);
     mx_format(out, ",\"raw_data\":%q}\n", line->whole);
 }

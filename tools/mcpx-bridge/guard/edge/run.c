@@ -317,10 +317,10 @@ int cmd_guard(const struct arguments *arguments)
 
     if (!url)
         url = environment && *environment ? environment : "ws://127.0.0.1:8080";
-    fault = guard_address_url(url, &server.router);
+    fault = guard_address_read_url(url, &server.router);
     if (fault)
         return fail_with(STATUS_USAGE, "--url: %s", fault);
-    fault = guard_address_listen(listen ? listen : "127.0.0.1:0", &server.listen);
+    fault = guard_address_read_listen(listen ? listen : "127.0.0.1:0", &server.listen);
     if (fault)
         return fail_with(STATUS_USAGE, "--listen: %s", fault);
     server.json = arguments_have(arguments, "--json");
