@@ -1,6 +1,6 @@
 /*
  * What breaks for whom: one bad line and a monitoring system drops the whole page; a label with
- * somebody's name and it stores every room there ever was. Protocol: section 8.
+ * somebody's name and it stores every room there ever was. docs/http-api.md, "Metrics".
  */
 #include "http_fixture.h"
 #include "router/store/store.h"
