@@ -50,7 +50,7 @@ struct mcpx_child_config {
     /* Precedes each line of its standard error: "[name] ..."; copied. NULL discards that output. */
     const char *name;
     size_t line_max; /* longest line of its output in bytes; 0 = 64 MiB */
-    /* Most bytes that wait until the program reads them, newlines counted; 0 = 64 MiB. */
+    /* Limit of the bytes that the program has not read yet, newlines counted; 0 = 64 MiB. */
     size_t queue_max;
     /* How long it may take to end. Its input is closed first, as soon as nothing waits to be
      * read. SIGTERM is sent after a quarter of this time, SIGKILL at its end. 0 = 2000. */

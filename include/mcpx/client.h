@@ -32,9 +32,9 @@ struct mcpx_client_config {
     const char *ca_file;
     /* PEM file with the client certificate, and the intermediate CAs behind it, for wss; NULL =
      * none. Read again for each connection; the former certificate stays active when the file
-     * is unusable then. Without a token, and without session.renews_token, 401 and 4005 are
-     * final unless the file has another certificate, not the refused one; the reason of LEFT
-     * names the file. */
+     * is unusable then. Without a token and session.renews_token, 401 and 4005 are final unless
+     * the file has another certificate than the refused one; the reason of LEFT names the
+     * file. */
     const char *cert_file;
     /* PEM file with its private key, without a passphrase; NULL = the key is in cert_file. */
     const char *key_file;
@@ -74,12 +74,12 @@ MCPX_API enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,
 MCPX_API enum mcpx_err mcpx_client_wait(struct mcpx_client *client, int64_t timeout_ms,
                                         struct mcpx_event *event);
 
-/** mcpx_session_send, written as soon as the loop runs. */
+/** As mcpx_session_send; the envelope is written as soon as the loop runs. */
 MCPX_API enum mcpx_err mcpx_client_send(struct mcpx_client *client,
                                         const struct mcpx_draft *draft, struct mcpx_slice *id,
                                         struct mcpx_fault *fault);
 
-/** mcpx_session_respond, written as soon as the loop runs. */
+/** As mcpx_session_respond; the envelope is written as soon as the loop runs. */
 MCPX_API enum mcpx_err mcpx_client_respond(struct mcpx_client *client,
                                            struct mcpx_slice request,
                                            struct mcpx_slice payload,
@@ -110,8 +110,8 @@ MCPX_API void mcpx_client_close(struct mcpx_client *client, int64_t timeout_ms);
 /**
  * Frees the client and breaks an open connection. A borrowed loop must run until it has no
  * handle left before it is closed. A name lookup cannot be cancelled: getaddrinfo(3) runs on a
- * thread of libuv until it ends. This function waits for it in the client's own loop; a borrowed
- * loop waits when it runs on. NULL is allowed. Not to be called from on_event.
+ * thread of libuv until it ends. With the client's own loop, this function waits for the lookup; a
+ * borrowed loop waits when it runs on. NULL is allowed. Not to be called from on_event.
  */
 MCPX_API void mcpx_client_free(struct mcpx_client *client);
 

@@ -46,7 +46,7 @@ MCPX_API const char *mcpx_code_message(enum mcpx_code code);
  */
 MCPX_API bool mcpx_code_of_protocol(int64_t rpc, enum mcpx_code *out);
 
-/** The code of a server's error, by its number; INTERNAL_ERROR unless it tells more. */
+/** The code of a server's error, by its number; INTERNAL_ERROR for a number of no other code. */
 MCPX_API enum mcpx_code mcpx_code_of_server(int64_t rpc);
 
 /**
@@ -189,7 +189,7 @@ MCPX_API void mcpx_contracts_free(struct mcpx_contracts *contracts);
  * report   filled: verdict and errors, lent until `contracts` or the report is used again
  *
  * Returns MCPX_OK when it is valid; MCPX_EINVALID when it is not, or there is no such contract;
- * MCPX_ELIMIT when a bound was met; MCPX_ENOMEM.
+ * MCPX_ELIMIT when a bound was exceeded; MCPX_ENOMEM.
  */
 MCPX_API enum mcpx_err mcpx_contracts_validate(struct mcpx_contracts *contracts,
                                                enum mcpx_contract contract,

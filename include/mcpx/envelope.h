@@ -14,10 +14,10 @@ MCPX_BEGIN_C
 /** Longest `id`, `correlation_id`, participant id (`from`, members of `to`), in bytes. */
 #define MCPX_ID_MAX 256
 
-/** Most addressees of one envelope. */
+/** Limit of the addressees of one envelope. */
 #define MCPX_TO_MAX 256
 
-/** Most top-level members of an envelope, known and unknown together. */
+/** Limit of the top-level members of an envelope, known and unknown together. */
 #define MCPX_MEMBERS_MAX 64
 
 /**
@@ -25,7 +25,7 @@ MCPX_BEGIN_C
  * envelope's own scratch, and are valid until the next parse into the same envelope.
  *
  * id ts from correlation_id
- *                  unescaped; absent like the member
+ *                  unescaped; absent when the member is
  */
 struct mcpx_envelope {
     struct mcpx_slice text; /* the whole message as received */
@@ -43,7 +43,7 @@ struct mcpx_envelope {
     size_t scratch_size;
 };
 
-/** Prepares caller's memory; allocates nothing. */
+/** Prepares the caller's memory; allocates nothing. */
 MCPX_API void mcpx_envelope_init(struct mcpx_envelope *envelope);
 
 /** Frees the scratch; the envelope may be initialised again. */

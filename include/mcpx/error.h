@@ -75,7 +75,7 @@ enum mcpx_err { MCPX_OK = 0, MCPX_ERRORS(MCPX_ERROR_CONSTANT) MCPX_ERR_COUNT };
  *
  *   YES       after a pause: the answer may be another one
  *   TOKEN     only with another token
- *   INSTANCE  only when it asks to be an instance, which gets a number of its own
+ *   INSTANCE  only as an instance, with a number of its own
  *   NO        the same would happen again
  */
 enum mcpx_again { MCPX_AGAIN_YES, MCPX_AGAIN_TOKEN, MCPX_AGAIN_INSTANCE, MCPX_AGAIN_NO };

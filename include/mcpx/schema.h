@@ -19,9 +19,9 @@ MCPX_BEGIN_C
 #define MCPX_SCHEMA_PATTERNS_MAX (128 * 1024) /* all of them, as PCRE2 has compiled them */
 
 /**
- * Most bytes of the compiled schemas of one participant's tools; terms can change it
+ * Limit of the compiled schemas of one participant's tools, in bytes; terms can change it
  * (mcpx_terms_limit). All schemas of a shelf take 64 MiB at most. Beyond that the participant with
- * most loses its least recently used schema; the next use compiles it again.
+ * most of them loses its least recently used one; the next use compiles it again.
  */
 #define MCPX_SCHEMA_SHARE (16 * 1024 * 1024)
 
@@ -39,7 +39,7 @@ struct mcpx_schema_error {
     struct mcpx_slice message; /* the expected value; never the one found */
 };
 
-/** The verdict on a document. UNKNOWN: validation met a bound; it does not count as valid. */
+/** The verdict on a document. UNKNOWN: a bound was exceeded; it does not count as valid. */
 enum mcpx_verdict { MCPX_VERDICT_VALID = 0, MCPX_VERDICT_INVALID, MCPX_VERDICT_UNKNOWN };
 
 /**
@@ -130,7 +130,7 @@ MCPX_API struct mcpx_slice mcpx_schema_fingerprint(const struct mcpx_schema *sch
  * report   filled: verdict and errors
  *
  * Returns MCPX_OK when it is valid; MCPX_EINVALID when it is not valid, not JSON, or ambiguous;
- * MCPX_ELIMIT when a bound was met; MCPX_ENOMEM.
+ * MCPX_ELIMIT when a bound was exceeded; MCPX_ENOMEM.
  */
 MCPX_API enum mcpx_err mcpx_schema_validate(const struct mcpx_schema *schema,
                                             struct mcpx_slice text,

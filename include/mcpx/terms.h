@@ -24,7 +24,7 @@ struct mcpx_terms;
  * report   filled: the errors of the text, with paths
  * out      filled with terms that mcpx_terms_free frees; untouched on failure
  *
- * Returns MCPX_OK; MCPX_EINVALID; MCPX_ELIMIT when a bound was met; MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_EINVALID; MCPX_ELIMIT when a bound was exceeded; MCPX_ENOMEM.
  */
 MCPX_API enum mcpx_err mcpx_terms_read(struct mcpx_contracts *contracts,
                                        struct mcpx_slice text,
@@ -34,7 +34,7 @@ MCPX_API enum mcpx_err mcpx_terms_read(struct mcpx_contracts *contracts,
 /** Frees terms. Their calls must be freed before. */
 MCPX_API void mcpx_terms_free(struct mcpx_terms *terms);
 
-/** Sets the shelf's limit for the compiled schemas of one participant's tools to the terms' own. */
+/** Gives the shelf the terms' limit for the compiled schemas of one participant's tools. */
 MCPX_API void mcpx_terms_limit(const struct mcpx_terms *terms, struct mcpx_shelf *shelf);
 
 /**
@@ -68,15 +68,15 @@ MCPX_API void mcpx_terms_tool_add(struct mcpx_text *out, const struct mcpx_terms
  * mcpx_terms_tool_add, and on the last page the tool of the handshake, if there is one.
  *
  * result   well-formed; any other value than a list of tools is appended unchanged
- * tools    all tools of the server; one named as the handshake's tool replaces that. May be NULL
+ * tools    all tools of the server; one with the name of the handshake's tool replaces it; or NULL
  */
 MCPX_API void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                                   struct mcpx_slice result, const struct mcpx_tools *tools);
 
 /**
  * Appends warnings about terms that do not fit their server: sentences for people, each with a
- * newline. Causes: an alias has the name of a tool, or its tool is missing; a tool has the name of
- * the handshake's; terms name a missing tool. The sentences of mcpx_tools_doubts_add are included.
+ * newline. Causes: an alias has the name of a tool; the tool of an alias is missing; a tool has the
+ * name of the handshake's; terms name a missing tool. Those of mcpx_tools_doubts_add are included.
  */
 MCPX_API void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                                     struct mcpx_tools *tools);
@@ -96,7 +96,7 @@ MCPX_API bool mcpx_context_keeps(struct mcpx_slice before, struct mcpx_slice aft
  *
  * params   those of the invocation, well-formed
  *
- * Returns false and appends nothing when they do not give a call.
+ * Returns false and appends nothing when they do not describe a call.
  */
 MCPX_API bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slice params);
 
@@ -168,7 +168,7 @@ struct mcpx_call_request {
     struct mcpx_instant now;
     /* MCPX_CALL_RANDOM_LEN random bytes; NULL with deterministic ids. */
     const unsigned char *random;
-    /* Most bytes of the edge's own answer, the handshake; 0: no bound. */
+    /* Limit of the edge's own answer (to the handshake), in bytes; 0: no bound. */
     size_t answer_max;
 };
 
@@ -228,7 +228,7 @@ struct mcpx_call_end {
     struct mcpx_slice reason;
     /* FAILED: members of the error's `data`, such as "signal":9; absent: none. */
     struct mcpx_slice more;
-    /* Most bytes of the answer; a longer one ends as `output_size`. 0: no bound. */
+    /* Limit of the answer, in bytes; a longer one ends as `output_size`. 0: no bound. */
     size_t answer_max;
     struct mcpx_instant now;
 };

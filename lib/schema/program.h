@@ -40,7 +40,7 @@ extern const struct mx_type_name mx_type_names[];
 /** A keyword. */
 struct mx_action {
     const char *name; /* for errors; NULL for a check without a keyword of its own */
-    /* Checks a value: false when it is invalid, or a bound was met. */
+    /* Checks a value: false when it is invalid, or a bound was exceeded. */
     bool (*run)(struct mx_run *run, const struct mx_op *op, uint32_t node);
     /* Appends the expectation; NULL = `sentence` is appended. */
     void (*tell)(const struct mx_op *op, struct mcpx_text *out);

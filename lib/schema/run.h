@@ -32,7 +32,7 @@ struct mx_run {
     int64_t steps;
     uint32_t depth;
     uint32_t stop_node;
-    bool stopped;   /* a bound was met, at stop_node */
+    bool stopped;   /* a bound was exceeded, at stop_node */
     bool no_memory; /* the machine's memory ran out */
     uint32_t scope_count;
     /* Entered resources, the outermost first; only for dynamic programs. */
@@ -77,7 +77,7 @@ bool mx_run_stop(struct mx_run *run, uint32_t node);
 /** Stops the evaluation after a loss of memory. Returns false. */
 bool mx_run_starve(struct mx_run *run, uint32_t node);
 
-/** Takes steps for work besides applying subschemas. False when a bound is met. */
+/** Takes steps for work besides applying subschemas. False when a bound is exceeded. */
 static inline bool mx_run_spend(struct mx_run *run, uint64_t steps, uint32_t node)
 {
     run->steps -= (int64_t)steps;
