@@ -13,7 +13,7 @@ struct mx_arena {
     struct mx_arena_block *block; /* the newest */
     size_t used;                  /* bytes in use */
     size_t bytes;                 /* bytes of memory that it holds */
-    size_t limit;                 /* most that may be in use; 0 = no bound */
+    size_t limit;                 /* maximum of `used`; 0 = no bound */
 };
 
 /** A point in an arena's life. */

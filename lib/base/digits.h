@@ -84,7 +84,7 @@ static inline struct mcpx_slice mx_behind(struct mcpx_slice text, size_t len)
     return (struct mcpx_slice){text.text + len, text.len - len};
 }
 
-/** Cuts off all before the next `byte`, and that byte; without one all, and `rest` is absent. */
+/** Returns the text before the next `byte`, or all; `rest` then begins behind it, or is absent. */
 static inline struct mcpx_slice mx_cut_at(struct mcpx_slice *rest, char byte)
 {
     struct mcpx_slice whole = *rest;

@@ -1,6 +1,6 @@
 /*
- * match.c - a pattern is matched in one pass: each piece between two stars matches at the first
- * place behind the piece before it. Rejected: backtracking; a pattern of two thousand bytes would
+ * match.c - a pattern is matched in one pass: each piece between two stars is taken where it first
+ * occurs behind the piece before it. Rejected: backtracking; a pattern of two thousand bytes would
  * cost a million steps.
  *
  * Typing errors are counted by the usual edit distance, but a star stands for any letters at no
@@ -18,7 +18,7 @@ static bool begins_with(struct mcpx_slice text, struct mcpx_slice part)
            (text.text && text.len >= part.len && memcmp(text.text, part.text, part.len) == 0);
 }
 
-/* Moves the text behind the first occurrence of the part. False when there is none. */
+/* Cuts off the text up to and including the first `part`. False when there is none. */
 static bool pass(struct mcpx_slice *text, struct mcpx_slice part)
 {
     const char *found = NULL;

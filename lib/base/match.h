@@ -17,7 +17,7 @@ bool mx_glob_matches(struct mcpx_slice pattern, struct mcpx_slice text);
 /** True when one of `count` C strings, as patterns, describes the whole of `text`. */
 bool mx_glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice text);
 
-/** Number of bytes that both begin with. */
+/** Length of the beginning that both have in common. */
 size_t mx_common_len(struct mcpx_slice a, struct mcpx_slice b);
 
 enum { MX_TYPO_WORD_MAX = 64, MX_TYPO_NAME_MAX = 48 };
@@ -52,7 +52,7 @@ struct mx_typo {
 size_t mx_typo_compare(struct mx_typo *typo, const struct mx_typo_costs *costs,
                        struct mcpx_slice word, struct mcpx_slice name);
 
-/** Appends the intended word: the name where letters stand, a star where one does. */
+/** Appends the intended word: the bytes of the name, with the stars of the word. */
 void mx_typo_write_meant(const struct mx_typo *typo, struct mcpx_text *out);
 
 #endif

@@ -3,9 +3,9 @@
  * Standard C takes eight bytes at a time, SSE2 (every x86-64) sixteen, AVX2 (most) thirty-two. In
  * long runs one branch tests four vectors.
  *
- * The first call asks the processor which way to use and keeps it in two pointers. The library has
- * no other variables that change; all threads write the same values here. Rejected: an indirect
- * function of the linker; it would bind us to one C library.
+ * The first call asks the processor which way to use and keeps it in two pointers. Several threads
+ * may do that at once: all write the same values. Rejected: an indirect function of the linker; it
+ * would bind us to one C library.
  */
 #include "lib/base/plain.h"
 
@@ -127,7 +127,7 @@ static inline uint64_t nested_parity(uint64_t bits)
     return bits;
 }
 
-/* The offset in the block behind the bracket that closes the first one of all; 0: it is in a later
+/* The offset in the block behind the bracket that closes the first open one; 0: that is in a later
  * block. */
 static inline size_t nested_end(struct nesting *state, const struct nested_bits *bits)
 {
@@ -145,7 +145,7 @@ static inline size_t nested_end(struct nesting *state, const struct nested_bits 
     return 0;
 }
 
-/* mx_nested_skip for vectors: `bits_of` reads 64 bytes. Inlined, so that the call to it is, too. */
+/* mx_nested_skip for vectors: `bits_of` reads 64 bytes. Inlined, so that `bits_of` is, too. */
 static inline const unsigned char *
 nested_run(const unsigned char *at, const unsigned char *end,
            struct nested_bits (*bits_of)(const unsigned char *at))

@@ -7,22 +7,21 @@
 
 #include <mcpx/base.h>
 
-/** Bytes that mx_plain_short looks at, at most; a multiple of 4. */
+/** The number of bytes that mx_plain_short looks at; a multiple of 4. */
 #define MX_PLAIN_SHORT 12
 
-/** True for bytes that a JSON string holds unescaped; see mx_plain_skip. */
+/** True for plain bytes; see mx_plain_skip. */
 extern const bool mx_is_plain[256];
 
 /**
- * The first byte from `at` on that a JSON string's inside cannot simply hold (a quote, a
- * backslash, a control character below 0x20, or any byte from 0x80 on), or `end`. Reads nothing
- * from `end` on.
+ * The first byte from `at` on that is not plain: a quote, a backslash, a control character below
+ * 0x20, or any byte from 0x80 on. Returns `end` when all are plain. Reads nothing from `end` on.
  */
 const unsigned char *mx_plain_skip(const unsigned char *at, const unsigned char *end);
 
 /**
- * The place behind the closing bracket of the one at `at`, in a text accepted by mx_scan; NULL when
- * an invalid text ends before. Reads nothing from `end` on.
+ * The place behind the bracket that closes the one at `at`, in a text accepted by mx_scan; NULL
+ * when an invalid text ends before. Reads nothing from `end` on.
  */
 const unsigned char *mx_nested_skip(const unsigned char *at, const unsigned char *end);
 

@@ -12,8 +12,8 @@
 /**
  * Makes room behind `count` rows of `of_one` bytes.
  *
- * rows   the address of the array: from malloc, NULL at first; perhaps it is moved
- * size   how many there is room for: 0 at first, then 8, doubled each time
+ * rows   the address of a pointer to the array: NULL at first, from malloc later; it may change
+ * size   the number of rows that fit in: 0 at first, then 8, doubled each time
  *
  * False, with nothing changed, when memory runs out.
  */
@@ -33,7 +33,7 @@ static inline bool mx_make_room(void *rows, size_t count, size_t *size, size_t o
     return true;
 }
 
-/** Copies a text to `*room`, and moves that behind it; an absent one stays absent. */
+/** Copies a text to `*room`, and moves `*room` behind the copy; an absent text stays absent. */
 static inline struct mcpx_slice mx_keep(char **room, struct mcpx_slice text)
 {
     struct mcpx_slice copy = {*room, text.len};
@@ -45,7 +45,7 @@ static inline struct mcpx_slice mx_keep(char **room, struct mcpx_slice text)
     return copy;
 }
 
-/** Forgets the first `*gone` bytes of a text once they are half of it; then `*gone` is 0. */
+/** Removes the first `*gone` bytes of a text once they are half of it; then sets `*gone` to 0. */
 static inline void mx_forget(struct mcpx_text *text, size_t *gone)
 {
     size_t left = text->len - *gone;
@@ -58,8 +58,8 @@ static inline void mx_forget(struct mcpx_text *text, size_t *gone)
 }
 
 /**
- * Halves the rows from `low` to `high` until `low` is the first one not before the searched value:
- * `high` when all are before it. Both are variables, and so is `row`, all of type size_t.
+ * A binary search of the rows from `low` up to `high`, exclusive. Afterwards `low` is the first row
+ * that is not before the searched value, or `high`. All three must be variables of type size_t.
  *
  * is_before   an expression: the row at `row` comes before the searched value
  */
