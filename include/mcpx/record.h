@@ -89,12 +89,12 @@ struct mcpx_validation {
     struct mcpx_slice request_id;
     struct mcpx_slice trace_id;
     struct mcpx_slice span_id; /* of this edge's part in the trace */
-    /* Canonical name; absent, but not empty: null, because it was not found. */
+    /* Canonical name; written as null when absent (the tool was not found), not when empty. */
     struct mcpx_slice tool;
     struct mcpx_slice mode; /* "enforce" or "shadow" */
     bool deterministic;     /* ids are those of mcpx_ids_next */
-    /* Something was wrong: first of all `cause`, at `path`, which absent, but not empty, is
-     * null. */
+    /* Something was wrong: first of all `cause`, at `path`, written as null when absent, not
+     * when empty. */
     bool failed;
     enum mcpx_cause cause;
     struct mcpx_slice path;
@@ -127,7 +127,7 @@ struct mcpx_namespace {
 struct mcpx_namespaces {
     const struct mcpx_namespace *list;
     size_t count;
-    struct mcpx_slice participant; /* where tools belong whose names have no dot */
+    struct mcpx_slice participant; /* the namespace of tools whose names have no dot */
 };
 
 /**
@@ -159,7 +159,7 @@ struct mcpx_handshake {
     /* The server's, in any order; a name that stands twice is listed once. */
     const struct mcpx_slice *tools;
     size_t tool_count;
-    bool aliases_enabled;              /* else `aliases` is not asked */
+    bool aliases_enabled;              /* else `aliases` is not read */
     struct mcpx_slice alias_namespace; /* absent: "" */
     struct mcpx_slice fixture_version; /* absent: "" */
     const struct mcpx_alias *aliases;  /* in any order */

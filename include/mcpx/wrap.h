@@ -102,8 +102,8 @@ struct mcpx_wrapped {
      * or the result is ambiguous JSON. With `enforce` a failure replaces it; otherwise it
      * passed. */
     bool is_broken;
-    /* Of a broken answer: MCPX_CAUSE_OUTPUT, or MCPX_CAUSE_SCHEMA when its validation met a
-     * bound. Of another error: MCPX_CAUSE_FAILED or the caller's cause. */
+    /* Of a broken answer: MCPX_CAUSE_OUTPUT, or MCPX_CAUSE_SCHEMA when its validation exceeded
+     * a bound. Of another error: MCPX_CAUSE_FAILED or the caller's cause. */
     enum mcpx_cause cause;
     /* Where the first breach is: JSON Pointer, in the envelope or the received value. */
     struct mcpx_slice path;
