@@ -46,8 +46,8 @@ uint64_t mx_bucket_left(const struct mx_bucket *cell, struct mx_rate rate, int64
 /**
  * Buckets for names. A name has a cell in each row, chosen by a secret key, and the fuller of its
  * buckets counts. Nothing is evicted, so an attacker cannot make the table forget a name's
- * spending. Names that share a cell are told apart by the other row. Zeroed but for `key` it is
- * ready.
+ * spending. Names that share a cell are told apart by the other row. Zeroed except for `key`, the
+ * table is ready.
  */
 struct mx_buckets {
     struct mx_map_key key;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Most classes that have an upper bound. */
+/** Limit of the classes that have an upper bound. */
 enum { MX_CLASSES_MAX = 12 };
 
 /** Classes, by their upper bounds; one more has none. */

@@ -20,8 +20,8 @@ enum mx_sharing {
 };
 
 /**
- * A table of owners. Zeroed but for the first three members it is empty; free it by
- * mx_holders_fini. Each call takes steps in proportion to the logarithm of the owners, at most.
+ * A table of owners. Zeroed except for the first three members, it is empty; mx_holders_fini frees
+ * it. Each call takes steps in proportion to the logarithm of the owners, at most.
  *
  * count        owners that hold something
  */

@@ -41,7 +41,7 @@ size_t mx_map_growth(const struct mx_map *map);
 /** Gives back memory when the table is hardly used; never fails, but may leave it as it is. */
 void mx_map_fit(struct mx_map *map);
 
-/** Adds a value (not 0) under a hash; equals may stand side by side. After mx_map_reserve. */
+/** Adds a value (not 0) under a hash, which may have several. Call mx_map_reserve before. */
 void mx_map_put(struct mx_map *map, uint64_t hash, uint64_t value);
 
 /**
