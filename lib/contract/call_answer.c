@@ -1,6 +1,6 @@
 /*
- * call_answer.c - completion: a call ends, and its sender gets a response by the contract settings
- * of its tool.
+ * call_answer.c - completion: a call ends, and its sender gets a response in the form that the
+ * contract settings of its tool require.
  */
 #include "lib/contract/call.h"
 
@@ -93,7 +93,7 @@ void mx_call_fail(struct mcpx_calls *calls, struct mcpx_call *call,
     *out = (struct mcpx_call_answer){is_error, mcpx_text_view(&calls->answer)};
 }
 
-/* Fails a call that ends. */
+/* Ends a call as failed. */
 static void fail(struct ending *e)
 {
     mx_call_fail(e->calls, e->call, e->end, &e->outcome, e->out);

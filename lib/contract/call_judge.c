@@ -1,6 +1,6 @@
 /*
- * call_judge.c - reads a request, and checks it. `mcp.tool.invoke` becomes the params of tools/call
- * first. Then the tier, the size, the arguments and their schemas are checked.
+ * call_judge.c - reads a request, and checks it. `mcp.tool.invoke` first becomes the params of a
+ * tools/call. Then the tier, the size, the tool's schemas and the arguments are checked.
  */
 #include "lib/contract/call.h"
 
@@ -62,7 +62,7 @@ static void refuse(struct mx_admission *a, const char *path, const char *keyword
         mx_call_error_at(a->calls, MCPX_CAUSE_INVOCATION, mx_error(path, keyword, expected));
 }
 
-/* Returns the value of a part; absent for an invalid required one. */
+/* Returns the value of a part; absent when a required one is missing or of another type. */
 static struct mcpx_slice take(struct mx_admission *a, const struct found *found, size_t index)
 {
     const struct part *part = &parts[index];
@@ -113,7 +113,7 @@ bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slice params)
     return true;
 }
 
-/* Checks an invocation by its contract, and makes it a call. */
+/* Checks an invocation by its contract, and turns it into a call. */
 static void read_invocation(struct mx_admission *a)
 {
     struct mcpx_calls *calls = a->calls;

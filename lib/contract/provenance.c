@@ -26,7 +26,7 @@ static void copy_member(struct mcpx_text *out, struct mcpx_slice object, const c
         mx_json_add_raw(out, name, value);
 }
 
-/* Appends an artifact.v0.1 for a valid reference: that has one of the two names. */
+/* Appends an artifact.v0.1 for a valid reference, which has one of the two names. */
 static void add_artifact(struct mcpx_text *out, struct mcpx_slice reference)
 {
     struct mcpx_slice id = mcpx_json_get(reference, "artifact_id");

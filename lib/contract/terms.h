@@ -75,7 +75,7 @@ struct mcpx_slice mx_alias_find(const struct mcpx_terms *terms, const struct mcp
                                 struct mcpx_slice name);
 
 /**
- * Its entry in `tools/list`. Its only argument is the context, if the settings place that among the
+ * Its entry in `tools/list`. Its only argument is the context, if the settings place it among the
  * arguments. Static.
  */
 const char *mx_handshake_tool(const struct mcpx_terms *terms);
