@@ -23,7 +23,7 @@
 /* Limits of a portion, in bytes and envelopes; limit of the hashes in `damaged`. */
 enum { PORTION_BYTES = 2 << 20, PORTION_COUNT = 4000, DAMAGED_MAX = 10000 };
 
-/* A stage, its unanswered submissions, and since when none has been answered. */
+/* A stage, the number of its unanswered submissions, and the beginning of its silence. */
 struct held {
     struct work_queue *queue; /* NULL = it is off */
     size_t count;
@@ -40,8 +40,8 @@ struct store {
     void (*wake)(void *context);
     void *context;
     struct link read;       /* loads that the hub does not have completely, the oldest first */
-    size_t loaded;          /* envelopes of the first load that the hub has */
-    bool begun;             /* the hub has the topic of the first load */
+    size_t loaded;          /* envelopes of the first load handed to the hub so far */
+    bool begun;             /* the topic of the first load, if known, was handed to the hub */
     struct mcpx_text lines; /* for the log, each with a line end */
     struct mx_map damaged;  /* hashes of the damaged topics that were logged */
     struct store_figures figures;

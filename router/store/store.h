@@ -29,7 +29,7 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
 
 /**
  * Gives the hub the results of its tasks, and takes new ones. Call it once per loop iteration,
- * before output is flushed, and before store_note has a refusal.
+ * before output is flushed, and before store_note gets a refusal, to keep the order of envelopes.
  */
 void store_turn(struct store *store, struct hub *hub, struct mcpx_now now);
 
