@@ -1,16 +1,16 @@
 /*
  * process.c - time, random bytes, systemd, and the limits of the machine. The time is read once per
  * loop iteration, and again at its end: ten thousand messages that arrived together carry one
- * timestamp. A finer clock would cost a system call per message. One decision in some dozens is
- * timed by itself.
+ * timestamp. A finer time would cost a reading of the clock per message. One decision in some
+ * dozens is timed by itself.
  *
  * The watchdog is notified twice as often as required, as its manual recommends: one notification
  * may be late. Rejected: a thread for it, because it would go on when the loop hangs.
  *
  * Descriptors are counted one by one, because only newer kernels report their number; with ten
- * thousand connections that takes milliseconds, hence the pause in between. sysconf ignores a
- * container's memory limit, and the kernel kills processes beyond it. Limits are inherited, so
- * every parent control group is read as well.
+ * thousand connections that takes milliseconds, hence PAUSE_MS. sysconf ignores a container's
+ * memory limit, and the kernel kills processes beyond it. Limits are inherited, so every parent
+ * control group is read as well.
  */
 #include "router/process/process.h"
 
@@ -177,7 +177,7 @@ void process_ask(struct process *process, int64_t mono_ms)
         process->cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
 }
 
-/* The limit counts if the process becomes dumpable again, as after a change of its user. */
+/* The limit counts if the process becomes dumpable again. */
 void process_hide(void)
 {
     prctl(PR_SET_DUMPABLE, 0);

@@ -21,8 +21,8 @@ struct process {
 void process_ask(struct process *process, int64_t mono_ms);
 
 /**
- * From now on no other process of the same user reads memory, environment or descriptors of this
- * one, unless it has CAP_SYS_PTRACE, and the kernel writes no core file: all these hold keys and
+ * From now on no other process of the same user can read memory, environment or descriptors of this
+ * one, unless it has CAP_SYS_PTRACE. The kernel writes no core file. All these hold keys and
  * tokens.
  */
 void process_hide(void);
