@@ -8,7 +8,7 @@
 #include "router/hub/hub.h"
 #include "router/policy/grants/grant.h"
 
-/** Seconds a ticket lives, and how many may be outstanding. */
+/** The seconds that a ticket lives, and the number that may be outstanding. */
 enum { TICKETS_LIFE_S = 30, TICKETS_MAX = 4096 };
 
 struct tickets;
@@ -46,7 +46,7 @@ size_t tickets_void(struct tickets *tickets, struct mcpx_slice identity,
 /**
  * Uses up a ticket. It is compared by its SHA-256, so that timing reveals nothing.
  *
- * out   filled with a grant the caller owns one reference of; untouched on failure
+ * out   filled with a reference to a grant, the caller's; untouched on failure
  *
  * Returns MCPX_OK, MCPX_ETOKEN (unknown, used or expired), or MCPX_EFORBIDDEN (other topic; the
  * ticket is used up all the same).

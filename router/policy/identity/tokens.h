@@ -9,8 +9,8 @@
 #include "router/policy/grants/grant_list.h"
 
 /**
- * All participants, profiles and keys. Made by config_load, immutable afterwards but for the keys
- * in files.
+ * All participants, profiles and keys. Made by config_load, immutable afterwards except for the
+ * keys in files.
  */
 struct tokens;
 struct key_file;
@@ -27,15 +27,15 @@ bool tokens_free_some(struct tokens *tokens);
 
 /**
  * Takes references to the grants shared with `before` (struct config_sources), and takes over its
- * cache of compiled sets. Must be called on the thread of both, before `before` is freed: else the
- * shared grants are freed with it. Does nothing when nothing is shared.
+ * cache of compiled sets. To be called on the thread that uses both, before `before` is freed: that
+ * would free the shared grants, too. Does nothing when nothing is shared.
  */
 void tokens_take_shared(struct tokens *tokens, struct tokens *before);
 
 /**
  * Judges the credential of a grant again, as tokens_ask would judge the token: by the active
- * participants, profiles and keys. For a JSON Web Token, notes in the credential, which other
- * grants share, whether its participant is configured (`of_entry`).
+ * participants, profiles and keys. For a JSON Web Token, sets `of_entry` in its credential, which
+ * other grants share: true when the participant is configured.
  *
  * base     a grant of tokens_ask or tokens_recheck, under any configuration; borrowed
  * topic    as for tokens_ask
@@ -49,8 +49,8 @@ void tokens_take_shared(struct tokens *tokens, struct tokens *before);
 enum mcpx_err tokens_recheck(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
-/** The file with public keys at an index; NULL behind the last. Lent; the caller has it read
- * again when it changes (jwt.h). */
+/** The file with public keys at an index; NULL behind the last. Lent; after a change the caller
+ * must read it again (jwt.h). */
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
 
 /** The credentials of a caller. */
@@ -59,10 +59,10 @@ struct credentials {
     /* The participant of a verified certificate: a configured id, or empty when none of its names
      * has one; absent without a certificate. */
     struct mcpx_slice named;
-    /* That of the token, as for jwt_verify; NULL = it is verified at once. */
+    /* The token's signature, as for jwt_verify; NULL = it is verified at once. */
     struct jwt_signature *signature;
     /* Filled on MCPX_ETOKEN: the error of the token, a static sentence, or NULL. A sentence about
-     * dates, issuer, audience or other claims says also that a configured key signed the token.
+     * dates, issuer, audience or other claims implies that a configured key signed the token.
      * NULL = not needed. */
     const char **why;
 };
@@ -73,7 +73,7 @@ struct credentials {
  * credentials   borrowed. A certificate can replace a token; with both, both must name one
  *               participant
  * topic         the requested topic; absent = any (the API calls that are not about one topic)
- * out           filled with a grant the caller owns one reference of; untouched on failure
+ * out           filled with a reference to a grant, the caller's; untouched on failure
  *
  * Returns MCPX_OK; MCPX_ETOKEN when the token is unknown, malformed, not signed by a configured key
  * with that key's own algorithm, or outside nbf/exp (60 s leeway), or names no valid participant,
@@ -98,12 +98,12 @@ struct token_topics {
 };
 
 /**
- * Finds the topics for which a token or certificate is valid. It is verified only once: a signature
- * may take a thousand times as long as comparing a name.
+ * Finds the topics for which a token or certificate is valid. It is verified only once: that may
+ * take a thousand times as long as comparing a name.
  *
- * topics   compared until `work` is used up, but at least one. Then `covered` is filled, true where
- *          tokens_ask would return MCPX_OK; `count` is the number compared, `work` what is left.
- *          Untouched on failure
+ * topics   at least one is compared, more until `work` is used up. For these `covered` is filled,
+ *          true where tokens_ask would return MCPX_OK; `count` becomes their number, `work` what is
+ *          left. Untouched on failure
  *
  * Returns MCPX_OK, or MCPX_ETOKEN and MCPX_ENOMEM as tokens_ask.
  */
@@ -221,7 +221,7 @@ struct difference_answer {
     size_t shown;
 };
 
-/** Appends to an object the first hundred lines, each with its line end, as an array `name`. */
+/** Appends to an object the first hundred of `lines`, which end in newlines, as an array `name`. */
 void difference_write_lines(const char *name, struct mcpx_slice lines, struct mcpx_text *out);
 
 /** Appends to an object the members of the response to a reload (docs/http-api.md). */
