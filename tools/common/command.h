@@ -120,8 +120,8 @@ struct command {
     /* Bounds of the number of operands. With `rest`, `min` counts the words of the rest, and
      * `max` is not used. */
     size_t min, max;
-    /* Options end at "--" or at the first word that is not an option; everything after it is
-     * the command line of another program and is not changed. */
+    /* Options end at "--", or before the first word that is not an option; the words from there
+     * on are the command line of another program and are not changed. */
     bool rest;
     const char *summary; /* a few words */
     const char *help;    /* sentences with stops; paragraphs are separated by an empty line */
@@ -152,8 +152,8 @@ size_t command_verb_at(const struct command *table, const char *const *words, si
 
 /**
  * Reads the words behind a verb. When some do not fit the verb's row, `out` has the others. The
- * complaint names an unknown option and the nearest known one, but never operands, values, long
- * options or options with capitals: they may be secrets.
+ * complaint names an unknown option and the nearest known one, but no operand, no value, and no
+ * option that has capitals or more than 22 characters: these may be secrets.
  *
  * argv   ended by NULL at argv[argc]
  *
@@ -183,8 +183,8 @@ int64_t arguments_number(const struct arguments *arguments, const char *name,
 int64_t arguments_ms(const struct arguments *arguments, const char *name, int64_t fallback);
 
 /**
- * Reads a duration: up to NUMBER_MAX seconds with up to three digits after a point, or with a unit
- * behind it: 45s, 5m, 1.5h, 2d. Returns false, and leaves `ms` as it was, for anything else.
+ * Reads a duration of up to NUMBER_MAX seconds: a number with up to three digits after a point, and
+ * perhaps a unit: 45, 45s, 5m, 1.5h, 2d. Returns false, and leaves `ms` as it was, for other text.
  */
 bool duration_read(const char *text, int64_t *ms);
 
@@ -265,8 +265,8 @@ void complain_of_missing(uint64_t count, const char *why);
 void complain_as_json(void);
 
 /**
- * From now on complaints do not wait for standard error. A bounded buffer keeps lines that it does
- * not accept at once. When the buffer is full, lines are lost, and a later line gives their number.
+ * From now on complaints do not wait for standard error. Lines that it does not accept at once are
+ * kept in a bounded buffer. When this is full, lines are lost, and a later line gives their number.
  * For programs with an event loop.
  */
 void complain_without_waiting(void);

@@ -221,7 +221,7 @@ static void offer_value(struct typing *typing, enum value_type type, const char 
     }
 }
 
-/* The usage line's name of the next operand, and its length. The last may repeat: "[WORD...]". */
+/* The next operand in the usage line, without brackets, and its length; NULL behind the last. */
 static const char *next_operand(const struct typing *typing, size_t *len)
 {
     const char *at = typing->line.command->operands;

@@ -101,8 +101,8 @@ void secret_hide_process(void);
 struct stat;
 
 /**
- * Checks cert_file and key_file. Without key_file, the key is expected in cert_file, and key_file
- * is set to that. Warns when others may read the key.
+ * Checks cert_file and key_file. Without key_file, the key is expected in cert_file, which is then
+ * the key_file, too. Warns when others may read the key.
  *
  * api   address of the HTTP API
  *

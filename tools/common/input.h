@@ -43,8 +43,8 @@ bool input_is_standard(const char *path);
 const char *input_name(const char *path);
 
 /**
- * Replaces a file: writes another one beside it, then renames that. A reader gets the old one or
- * the new one. Returns STATUS_OK; STATUS_FAILED, having complained.
+ * Replaces a file: writes a new one beside it, then renames the new one. A reader gets the old one
+ * or the new one. Returns STATUS_OK; STATUS_FAILED, having complained.
  */
 int input_replace(const char *path, struct mcpx_slice text, unsigned mode);
 
