@@ -312,7 +312,7 @@ int survey_servers(const struct arguments *arguments, const char *list, int64_t 
 
 /* ---- the verb ---- */
 
-/* The items to show: only the tool `tool`, unless that is NULL. `any`: something was shown. */
+/* The items to show: only the tool `tool`, or all if it is NULL. `any`: something was shown. */
 struct list {
     const struct arguments *arguments;
     const struct listing *listing;

@@ -1,7 +1,7 @@
 /*
  * offer.c - words for completion: contexts from the user's file, contracts from the library, the
- * rest from the router of the typed line. A person waits for them after a key press, so a call
- * takes one second at most.
+ * rest from the router that the typed line selects. A person waits for them after a key press, so
+ * a call takes one second at most.
  */
 #include "tools/mcpxctl/core/verbs.h"
 

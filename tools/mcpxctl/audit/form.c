@@ -1,8 +1,7 @@
 /*
  * form.c - writes audit lines and the verdict of verify for a terminal, with all text made visible,
- * and audit lines in the formats of other programs. Each format keeps all of a line: CSV has a
- * column for each known member, a CloudEvent has the line as its data, an OCSF event as its
- * raw_data.
+ * and audit lines in the formats of other programs. CSV has a column for each known member; the
+ * other formats keep the whole line, a CloudEvent as its data, an OCSF event as its raw_data.
  *
  * A spreadsheet program may take a cell for a formula when it begins with = + - @, a tab or a line
  * end. Text of participants may begin with these, so such a cell gets an apostrophe in front.
@@ -15,7 +14,7 @@
 
 /* ---- for people ---- */
 
-/* Members that follow the sentence. */
+/* Members that show_line appends, after the time, what happened, sender, addressees and kind. */
 static const struct part {
     const char *name, *format;
 } parts[] = {{"topic", "  in %v"},      {"grant", "  grant %v"}, {"error", "  error %v"},

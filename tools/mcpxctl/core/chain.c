@@ -1,6 +1,6 @@
 /*
- * chain.c - builds the tree of envelopes that correlation_id links in a stretch of the log. It
- * walks depth first; the list of steps serves as the stack.
+ * chain.c - builds the tree of envelopes that correlation_id links in a snapshot. It walks depth
+ * first; the list of steps serves as the stack.
  */
 #include "tools/mcpxctl/core/chain.h"
 
@@ -142,7 +142,7 @@ static enum chain_role role_of(const struct entry *entry, struct chain_step *abo
     return CHAIN_OTHER;
 }
 
-/* Compares operation and params. Whole payloads differ: that of a proposal has no id. */
+/* Compares operation and params. Whole payloads differ: a proposal's payload has no id. */
 static enum chain_sameness compare(const struct entry *proposal, const struct entry *request)
 {
     struct mcpx_slice proposed = mcpx_json_get(proposal->payload, "params");
@@ -175,7 +175,7 @@ static void add_step(struct chain *chain, const struct entry *entry, size_t pare
     chain->steps[chain->count++] = step;
 }
 
-/* The first of the entries that come after `index` in the log. */
+/* The place in `about` of the first entry after `index` in the log; `count` when there is none. */
 static size_t first_after(struct entry *const *about, size_t count, size_t index)
 {
     size_t low = 0, row;
@@ -214,7 +214,7 @@ static void add_tree(const struct snapshot *snapshot, struct chain *chain,
     }
 }
 
-/* True when a step decides the state: not the requests of a working server, nor their answers. */
+/* Is a step decisive? The first, those about it, and answers to requests about a proposal are. */
 static bool counts(const struct chain *chain, const struct chain_step *step)
 {
     bool answer = step->role == CHAIN_RESULT || step->role == CHAIN_FAILURE;

@@ -105,8 +105,8 @@ bool chain_is_open(const struct snapshot *snapshot, const struct entry *entry);
 enum { PROPOSAL_DIGEST_LEN = 32 };
 
 /**
- * Tells a proposal from any other with its id: the beginning of the SHA-256 of its envelope's text,
- * byte for byte as the router delivers it.
+ * Distinguishes a proposal from others with its id: the beginning of the SHA-256 of its envelope's
+ * text, byte for byte as the router delivers it.
  *
  * out   filled, with a terminating NUL
  */
@@ -117,7 +117,7 @@ void chain_fini(struct chain *chain);
 
 /**
  * Appends a line per step, indented below its parent: id, time or time since the parent, role, from
- * and to, kind, and for a fulfilment if it is as proposed. The last line has the state.
+ * and to, kind, and whether a fulfilment is as proposed. The last line has the state.
  */
 void chain_write(struct mcpx_text *out, const struct snapshot *snapshot,
                  const struct chain *chain, bool colour);

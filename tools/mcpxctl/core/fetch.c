@@ -93,7 +93,7 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
 /*
  * Asks for the newest envelopes, or for those older than `last`. When that has left the history
  * meanwhile, all older ones have left it, too: then `more` is false. After another failure it asks
- * again, to complain of that.
+ * again, to complain of the failure.
  */
 static int fetch_page(const struct connection *where, struct paging *paging,
                       struct mcpx_text *answer, struct mcpx_slice *page)

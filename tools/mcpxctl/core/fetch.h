@@ -32,7 +32,7 @@ typedef void (*fetch_taker)(void *context, struct entry *entry);
 
 /** An order for envelopes of a history, and their receiver. */
 struct fetch_order {
-    size_t limit;        /* most envelopes; SIZE_MAX = all that are retained */
+    size_t limit;        /* maximum of envelopes; SIZE_MAX = all that are retained */
     int64_t deadline_ms; /* end of the reading, as live_deadline makes it */
     bool any_size;       /* as in struct pages */
     fetch_taker take;
@@ -52,7 +52,7 @@ int fetch_each(const struct connection *where, const struct fetch_order *order);
  * Fetches the newest retained envelopes of the topic, page by page, into a sealed snapshot, oldest
  * first. Fails at the bounds of pages_follow.
  *
- * limit   most envelopes; SIZE_MAX = all that are retained
+ * limit   maximum of envelopes; SIZE_MAX = all that are retained
  * out     empty; snapshot_fini in every case
  *
  * Returns STATUS_OK or an exit code, having complained.
@@ -60,8 +60,8 @@ int fetch_each(const struct connection *where, const struct fetch_order *order);
 int fetch_history(const struct connection *where, size_t limit, struct snapshot *out);
 
 /**
- * Finds the envelope of a word on the command line, its id or the beginning of that. Complains of
- * no match and of several. Returns STATUS_OK, STATUS_ABSENT or STATUS_USAGE.
+ * Finds the envelope of a word on the command line, an id or its beginning. Complains of no match
+ * and of several. Returns STATUS_OK, STATUS_ABSENT or STATUS_USAGE.
  */
 int fetch_find(const struct connection *where, const struct snapshot *snapshot,
                const char *word, const struct entry **out);

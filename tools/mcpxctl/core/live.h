@@ -61,8 +61,8 @@ int live_join(const struct arguments *arguments, int64_t patience_ms, struct liv
 int live_join_to_watch(const struct arguments *arguments, int history, struct live *out);
 
 /**
- * Waits for the next event. After a second, a line on standard error counts the seconds if that is
- * a terminal.
+ * Waits for the next event. After a second, a line counts the seconds on standard error, if it is a
+ * terminal.
  *
  * deadline_ms   on the clock of live_now; INT64_MAX = none
  *
