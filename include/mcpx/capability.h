@@ -45,7 +45,7 @@ struct mcpx_capset;
  * failed   when not NULL and the call fails: index of the offending pattern, denials counted
  *          after grants
  * fault    when not NULL and the call fails: reason, component and offset inside that pattern
- * out      filled with a set the caller owns one reference of; untouched on failure
+ * out      filled with a set, of which the caller owns one reference; untouched on failure
  *
  * Returns MCPX_OK; MCPX_EPATTERN when a pattern does not fit the grammar; MCPX_ELIMIT when the
  * set exceeds MCPX_CAPSET_PATTERNS_MAX or MCPX_CAPSET_BYTES_MAX; MCPX_ENOMEM.

@@ -25,10 +25,10 @@ MCPX_BEGIN_C
  * JSON demands it, shortest, in lower case; numbers as ECMAScript writes them, but with all of
  * their digits.
  *
- * That is RFC 8785 but for two things. Numbers that no double can hold are not rounded, so that two
- * values that differ never share a form. And names are in the order of their UTF-8 bytes, where
- * RFC 8785 takes UTF-16: that differs only when one name has a sign beyond U+FFFF where another has
- * one from U+E000 on.
+ * It differs from RFC 8785 in two things. Numbers that no double can hold are not rounded, so that
+ * two values that differ never share a form. And names are in the order of their UTF-8 bytes, not
+ * of UTF-16: this matters only when one name has a character beyond U+FFFF where another has one
+ * from U+E000 on.
  *
  * json    nested at most 512 deep
  * fault   filled when the text is at fault (reason, offset); may be NULL

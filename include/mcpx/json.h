@@ -125,7 +125,7 @@ MCPX_API void mcpx_json_add_string(struct mcpx_text *out, struct mcpx_slice text
 
 /**
  * Appends `"name":` followed by `text` as a JSON string. `name` needs no escapes. A comma stands
- * before it when `out` has a last byte, white space aside, and that is none of `{ [ : ,`.
+ * before it unless `out`, without white space at its end, is empty or ends with one of `{ [ : ,`.
  */
 MCPX_API void mcpx_json_add_member(struct mcpx_text *out, const char *name,
                                    struct mcpx_slice text);

@@ -43,7 +43,7 @@ struct mcpx_rpc {
     struct mcpx_slice id;
     struct mcpx_slice method; /* unescaped; absent in RESULT and ERROR */
     /* The CONTEXT from params (protocol section 2), unescaped; absent where that table takes
-     * nothing, where the member is missing or no string, and where it is empty, holds a control
+     * nothing, where the member is missing or not a string, and where it is empty, has a control
      * character or would make the kind longer than MCPX_KIND_MAX. */
     struct mcpx_slice context;
     struct mcpx_slice params;
@@ -60,11 +60,11 @@ struct mcpx_rpc {
  * out     filled; unspecified on failure
  * fault   filled on failure (reason, field); may be NULL
  *
- * Returns MCPX_OK, or MCPX_EINVALID when the text is no object; has `jsonrpc` other than "2.0"; has
- * one of jsonrpc, id, method, params, result, error, or the member of params that the context is
- * taken from, twice; has an id that is no string, integer or null (null only in ERROR), or a
- * result without one; has a method that is no string or fits no kind; params that are neither
- * object nor array; both method and result or error, both result and error, or none of the three.
+ * Returns MCPX_OK, or MCPX_EINVALID when the text is not an object; has `jsonrpc` other than "2.0";
+ * has twice one of jsonrpc, id, method, params, result, error, or the member of params with the
+ * context; has an id other than a string, an integer or null (null only in ERROR), or a result
+ * without an id; has a method that is not a string or fits no kind; params that are neither object
+ * nor array; both method and result or error, both result and error, or none of the three.
  * Never allocates.
  */
 MCPX_API enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,

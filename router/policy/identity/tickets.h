@@ -46,7 +46,7 @@ size_t tickets_void(struct tickets *tickets, struct mcpx_slice identity,
 /**
  * Uses up a ticket. It is compared by its SHA-256, so that timing reveals nothing.
  *
- * out   filled with a reference to a grant, the caller's; untouched on failure
+ * out   filled with a grant, of which the caller owns one reference; untouched on failure
  *
  * Returns MCPX_OK, MCPX_ETOKEN (unknown, used or expired), or MCPX_EFORBIDDEN (other topic; the
  * ticket is used up all the same).

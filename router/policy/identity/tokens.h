@@ -73,7 +73,7 @@ struct credentials {
  * credentials   borrowed. A certificate can replace a token; with both, both must name one
  *               participant
  * topic         the requested topic; absent = any (the API calls that are not about one topic)
- * out           filled with a reference to a grant, the caller's; untouched on failure
+ * out           filled with a grant, of which the caller owns one reference; untouched on failure
  *
  * Returns MCPX_OK; MCPX_ETOKEN when the token is unknown, malformed, not signed by a configured key
  * with that key's own algorithm, or outside nbf/exp (60 s leeway), or names no valid participant,
