@@ -1,7 +1,6 @@
 /*
- * What breaks for whom: somebody believes a proposal was carried out as proposed when its
- * arguments were changed, takes somebody else's answer for the server's, or approves a second time
- * what was done already.
+ * What breaks for whom: a person believes that a proposal was carried out unchanged, takes a
+ * stranger's answer for the server's, or approves what was done already.
  */
 #include "lib/base/scoped.h"
 #include "tests/support/count.h"
@@ -103,7 +102,6 @@ Test(chain, tells_what_became_of_it)
     } rows[] = {
         {{proposal}, "p", "proposal@0 open"},
         {{proposal, request}, "p", "proposal@0 request@1= running"},
-        /* its proposer has given up: what it asked for must not be done any more */
         {{EXPIRES("\"1970-01-01T00:00:01Z\"")}, "p", "proposal@0 open"},
         {{EXPIRES("\"1970-01-01T00:00:00Z\"")}, "p", "proposal@0 expired"},
         {{EXPIRES("\"soon\"")}, "p", "proposal@0 expired"},
@@ -132,9 +130,11 @@ Test(chain, tells_what_became_of_it)
          "proposal@0 request@1= notification@2 result@2 done"},
         {{unrelated}, "c", "other@0 open"},
         /* what anybody could send to end a proposal or answer for the server */
-        {{proposal, {"r", "p", "eve", "fs", "mcp/request:ping", PING}},
+        {{proposal,
+          {"r", "p", "eve", "fs", "mcp/request:ping", PING},
+          {"s", "r", "fs", "eve", "mcp/response:ping", RESULT}},
          "p",
-         "proposal@0 other@1 open"},
+         "proposal@0 other@1 result@2 open"},
         {{proposal, {"r", "p", "eve", "fs", "mcp/request:ping", ASKED}},
          "p",
          "proposal@0 other@1 open"},

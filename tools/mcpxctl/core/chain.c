@@ -214,14 +214,15 @@ static void add_tree(const struct snapshot *snapshot, struct chain *chain,
     }
 }
 
-/* Is a step decisive? The first, those about it, and answers to requests about a proposal are. */
-static bool counts(const struct chain *chain, const struct chain_step *step)
+/* Is a step decisive? The first is, those about it, and answers to a proposal's requests. */
+static bool is_decisive(const struct chain *chain, const struct chain_step *step)
 {
     bool answer = step->role == CHAIN_RESULT || step->role == CHAIN_FAILURE;
     const struct chain_step *above = &chain->steps[step->parent];
 
     return step->parent == 0 ||
-           (answer && above->parent == 0 && chain->steps[0].role == CHAIN_PROPOSAL);
+           (answer && above->parent == 0 && above->role == CHAIN_REQUEST &&
+            chain->steps[0].role == CHAIN_PROPOSAL);
 }
 
 int64_t chain_expires_ms(const struct entry *proposal)
@@ -246,7 +247,7 @@ static enum chain_state state_of(const struct chain *chain, int64_t now_ms)
     for (size_t i = 0; i < chain->count; i++) {
         enum chain_state news = roles[chain->steps[i].role].state;
 
-        if (counts(chain, &chain->steps[i]) && news > state)
+        if (is_decisive(chain, &chain->steps[i]) && news > state)
             state = news;
     }
     return state;
