@@ -167,7 +167,7 @@ static int check(const struct config *config)
     say(&errors);
     if (!good)
         return EXIT_FAILED;
-    process_ask(&process, mx_clock_now().mono_ms);
+    process_measure(&process, mx_clock_now().mono_ms);
     bounds_write(config, &found);
     bounds_write_needs(config,
                        &(struct machine_limits){machine_memory(""), machine_descriptors(),

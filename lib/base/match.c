@@ -109,7 +109,7 @@ static bool is_swapped(const struct mx_typo *typo, size_t i, size_t j)
 
 static void fill_row(struct mx_typo *typo, size_t i)
 {
-    size_t *row = typo->at[i], *above = typo->at[i - 1];
+    size_t *row = typo->distance[i], *above = typo->distance[i - 1];
     size_t cost = is_star(typo, i) ? 0 : cost_of(typo, typo->word.text[i - 1]);
 
     row[0] = above[0] + cost;
@@ -121,7 +121,7 @@ static void fill_row(struct mx_typo *typo, size_t i)
         row[j] = least(above[j] + cost, row[j - 1] + cost_of(typo, typo->name.text[j - 1]));
         row[j] = least(row[j], above[j - 1] + cost_of_pair(typo, i, j));
         if (is_swapped(typo, i, j))
-            row[j] = least(row[j], typo->at[i - 2][j - 2] + typo->costs->swap);
+            row[j] = least(row[j], typo->distance[i - 2][j - 2] + typo->costs->swap);
     }
 }
 
@@ -131,12 +131,12 @@ size_t mx_typo_compare(struct mx_typo *typo, const struct mx_typo_costs *costs,
     typo->costs = costs;
     typo->word = word;
     typo->name = name;
-    typo->at[0][0] = 0;
+    typo->distance[0][0] = 0;
     for (size_t j = 1; j <= name.len; j++)
-        typo->at[0][j] = typo->at[0][j - 1] + cost_of(typo, name.text[j - 1]);
+        typo->distance[0][j] = typo->distance[0][j - 1] + cost_of(typo, name.text[j - 1]);
     for (size_t i = 1; i <= word.len; i++)
         fill_row(typo, i);
-    return typo->at[word.len][name.len];
+    return typo->distance[word.len][name.len];
 }
 
 void mx_typo_write_meant(const struct mx_typo *typo, struct mcpx_text *out)
@@ -145,24 +145,24 @@ void mx_typo_write_meant(const struct mx_typo *typo, struct mcpx_text *out)
     size_t i = typo->word.len, j = typo->name.len, at = sizeof meant;
 
     while (i > 0 || j > 0) {
-        size_t cost = typo->at[i][j];
+        size_t cost = typo->distance[i][j];
 
         if (i > 0 && is_star(typo, i)) {
-            if (cost == typo->at[i - 1][j])
+            if (cost == typo->distance[i - 1][j])
                 meant[--at] = typo->word.text[--i];
             else
                 j--;
         } else if (i > 0 && j > 0 &&
-                   cost == typo->at[i - 1][j - 1] + cost_of_pair(typo, i, j)) {
+                   cost == typo->distance[i - 1][j - 1] + cost_of_pair(typo, i, j)) {
             i--;
             meant[--at] = typo->name.text[--j];
         } else if (is_swapped(typo, i, j) &&
-                   cost == typo->at[i - 2][j - 2] + typo->costs->swap) {
+                   cost == typo->distance[i - 2][j - 2] + typo->costs->swap) {
             i -= 2;
             meant[--at] = typo->name.text[--j];
             meant[--at] = typo->name.text[--j];
         } else if (i > 0 &&
-                   cost == typo->at[i - 1][j] + cost_of(typo, typo->word.text[i - 1])) {
+                   cost == typo->distance[i - 1][j] + cost_of(typo, typo->word.text[i - 1])) {
             i--;
         } else {
             meant[--at] = typo->name.text[--j];

@@ -40,7 +40,7 @@ struct mx_typo {
     const struct mx_typo_costs *costs;
     struct mcpx_slice word;
     struct mcpx_slice name;
-    size_t at[MX_TYPO_WORD_MAX + 1][MX_TYPO_NAME_MAX + 1];
+    size_t distance[MX_TYPO_WORD_MAX + 1][MX_TYPO_NAME_MAX + 1];
 };
 
 /**

@@ -348,9 +348,9 @@ static void admit(struct mx_admission *a, struct mcpx_admission *out)
         end_here(a, goes_on, &out->answer);
         return;
     }
-    a->call->to = calls->first;
+    a->call->next = calls->first;
     if (calls->first)
-        calls->first->from = a->call;
+        calls->first->previous = a->call;
     calls->first = a->call;
     calls->count++;
     out->call = a->call;

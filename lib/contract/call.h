@@ -16,7 +16,7 @@
 struct mx_call_error {
     bool is_found;
     /* The failure for envelopes; its path is absent when no error has a place. */
-    struct mcpx_failure says;
+    struct mcpx_failure failure;
     struct mcpx_slice errors; /* JSON array; empty: none */
     struct mcpx_slice more;   /* members of an error's `data`; empty: none */
 };
@@ -24,9 +24,7 @@ struct mx_call_error {
 /** A call. Its arena holds the texts, unless noted otherwise. */
 struct mcpx_call {
     struct mx_arena arena;
-    /* `from`, `to`: neighbours in the list of calls. */
-    struct mcpx_call *from;
-    struct mcpx_call *to;
+    struct mcpx_call *previous, *next; /* neighbours in the list of calls */
     /* For envelopes. The request's id and the tool, by its server's name, are always set; an empty
      * tool was not found. Arguments and `_meta` are as received. */
     struct mcpx_wrap wrap;

@@ -47,7 +47,7 @@ static void set_time(struct mcpx_call *call, struct mcpx_instant now)
 static void add_failure_envelope(struct mcpx_calls *calls, struct mcpx_call *call,
                                  const struct mcpx_call_end *end)
 {
-    struct mcpx_failure failure = calls->call_error.says;
+    struct mcpx_failure failure = calls->call_error.failure;
     mx_scoped_text data = mx_formatted("{%s}", calls->call_error.more);
 
     calls->failed |= data.failed;
@@ -68,9 +68,9 @@ static void add_error(struct mcpx_calls *calls)
     const struct mx_call_error *call_error = &calls->call_error;
     mx_scoped_text more = mx_formatted("%s", call_error->more);
 
-    if (call_error->says.text.len > 0)
-        mx_format(&more, "%s\"reason\":%q", more.len > 0 ? "," : "", call_error->says.text);
-    mcpx_cause_error(&calls->answer, call_error->says.cause, call_error->errors,
+    if (call_error->failure.text.len > 0)
+        mx_format(&more, "%s\"reason\":%q", more.len > 0 ? "," : "", call_error->failure.text);
+    mcpx_cause_error(&calls->answer, call_error->failure.cause, call_error->errors,
                      mcpx_text_view(&more));
     calls->failed |= more.failed || calls->answer.failed;
 }
@@ -79,7 +79,7 @@ void mx_call_fail(struct mcpx_calls *calls, struct mcpx_call *call,
                   const struct mcpx_call_end *end, struct mx_call_outcome *outcome,
                   struct mcpx_call_answer *out)
 {
-    enum mcpx_cause cause = calls->call_error.says.cause;
+    enum mcpx_cause cause = calls->call_error.failure.cause;
     bool is_error = call->wrap.form == MCPX_FORM_AS_IS || !mcpx_cause_in_envelope(cause);
 
     outcome->outcome = MCPX_OUTCOME_ERROR;
@@ -225,7 +225,7 @@ static void end_with_error(struct ending *e)
 static void end_with_failure(struct ending *e)
 {
     mx_call_error_set(e->calls, e->end->cause);
-    e->calls->call_error.says.text = e->end->reason;
+    e->calls->call_error.failure.text = e->end->reason;
     e->calls->call_error.more = e->end->more;
     fail(e);
 }
@@ -249,12 +249,12 @@ static void (*const endings[])(struct ending *) = {
 /* Takes a call out of the list. */
 static void unlink_call(struct mcpx_calls *calls, struct mcpx_call *call)
 {
-    if (call->to)
-        call->to->from = call->from;
-    if (call->from)
-        call->from->to = call->to;
+    if (call->next)
+        call->next->previous = call->previous;
+    if (call->previous)
+        call->previous->next = call->next;
     else
-        calls->first = call->to;
+        calls->first = call->next;
     calls->count--;
 }
 

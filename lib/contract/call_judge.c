@@ -200,7 +200,7 @@ bool mx_admit_check_tier(struct mx_admission *a)
     if (a->call->wrap.needed <= calls->terms->tier)
         return true;
     mx_call_error_set(calls, MCPX_CAUSE_TIER);
-    calls->call_error.says.text = mx_calls_take(
+    calls->call_error.failure.text = mx_calls_take(
         calls, &calls->arena,
         mx_formatted("tool requires tier %s", mcpx_tier_name(a->call->wrap.needed)));
     return false;

@@ -47,7 +47,7 @@ void mcpx_calls_free(struct mcpx_calls *calls)
     if (!calls)
         return;
     for (struct mcpx_call *call = calls->first, *next; call; call = next) {
-        next = call->to;
+        next = call->next;
         mx_call_free(call);
     }
     mcpx_wrapper_free(calls->wrapper);
@@ -131,7 +131,7 @@ void mx_calls_forget(struct mcpx_calls *calls, size_t before)
 
 bool mx_call_error_set(struct mcpx_calls *calls, enum mcpx_cause cause)
 {
-    calls->call_error = (struct mx_call_error){.is_found = true, .says = {.cause = cause}};
+    calls->call_error = (struct mx_call_error){.is_found = true, .failure = {.cause = cause}};
     return false;
 }
 
@@ -139,7 +139,7 @@ bool mx_call_error_size(struct mcpx_calls *calls, enum mcpx_cause cause, const c
                         size_t bytes, size_t max)
 {
     mx_call_error_set(calls, cause);
-    calls->call_error.says.text =
+    calls->call_error.failure.text =
         mx_calls_take(calls, &calls->arena, mx_formatted("%s more than %s bytes", what, max));
     calls->call_error.more = mx_calls_take(
         calls, &calls->arena, mx_formatted("\"bytes\":%s,\"limit\":%s", bytes, max));
@@ -180,9 +180,9 @@ static bool set_error(struct mcpx_calls *calls, enum mcpx_cause cause, const cha
     calls->call_error.errors = mx_calls_take(calls, &calls->arena, errors);
     if (report->count == 0)
         return false;
-    calls->call_error.says.path = mx_calls_take(
+    calls->call_error.failure.path = mx_calls_take(
         calls, &calls->arena, mx_formatted("%s%s", prefix, report->errors[0].path));
-    calls->call_error.says.expected =
+    calls->call_error.failure.expected =
         mx_calls_copy(calls, &calls->arena, report->errors[0].message);
     return false;
 }
@@ -207,8 +207,8 @@ void mx_call_note_error(struct mcpx_calls *calls, struct mcpx_call *call)
     if (call->call_error.is_found || !calls->call_error.is_found)
         return;
     call->call_error.is_found = true;
-    call->call_error.cause = calls->call_error.says.cause;
-    call->call_error.path = mx_calls_copy(calls, &call->arena, calls->call_error.says.path);
+    call->call_error.cause = calls->call_error.failure.cause;
+    call->call_error.path = mx_calls_copy(calls, &call->arena, calls->call_error.failure.path);
 }
 
 bool mx_call_passes(struct mcpx_calls *calls, struct mcpx_call *call)

@@ -387,7 +387,7 @@ static void answer_metrics(const struct api_call *call, struct http_reply *reply
     if (call->api->tls)
         write_tls(call->api->tls, out);
     if (call->api->process) {
-        process_ask(call->api->process, call->now.mono_ms);
+        process_measure(call->api->process, call->now.mono_ms);
         write_process(call->api->process, out);
     }
     metric_value("process_start_time_seconds", "When the process began, in seconds since 1970",

@@ -99,12 +99,12 @@ static enum mcpx_err choose_number(const struct hub *hub, const struct topic *to
                                    const struct account *account, const struct grant *grant,
                                    const struct admission *admission, struct instance *out)
 {
-    unsigned max = max_number(hub, grant), wish = admission->instance;
+    unsigned max = max_number(hub, grant), wanted = admission->instance;
 
     if (find_own(topic, account, grant->identity, out))
         return MCPX_OK;
-    out->number = wish <= max && (!account || !account_has(account, wish))
-                      ? wish
+    out->number = wanted <= max && (!account || !account_has(account, wanted))
+                      ? wanted
                       : account_free_number(account, max);
     if (out->number == 0)
         return MCPX_EINSTANCES;

@@ -161,14 +161,14 @@ static uint64_t milliseconds(struct timeval time)
     return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_usec / 1000;
 }
 
-void process_ask(struct process *process, int64_t mono_ms)
+void process_measure(struct process *process, int64_t mono_ms)
 {
     struct rlimit limit = {0};
     struct rusage usage = {0};
 
-    if (process->asked_ms && mono_ms - process->asked_ms < PAUSE_MS)
+    if (process->measured_ms && mono_ms - process->measured_ms < PAUSE_MS)
         return;
-    process->asked_ms = mono_ms;
+    process->measured_ms = mono_ms;
     process->resident_bytes = count_resident();
     process->open_fds = count_descriptors();
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)

@@ -10,7 +10,7 @@
 
 /** The resources of this process. Zeroed = not read yet; an unknown number stays 0. */
 struct process {
-    int64_t asked_ms;        /* mono_ms of the reading */
+    int64_t measured_ms;     /* mono_ms of the reading */
     uint64_t resident_bytes; /* its memory in RAM */
     uint64_t open_fds;       /* open file descriptors */
     uint64_t max_fds;        /* limit of file descriptors */
@@ -18,7 +18,7 @@ struct process {
 };
 
 /** Reads them, once a second at most: any client may request metrics, and counting is slow. */
-void process_ask(struct process *process, int64_t mono_ms);
+void process_measure(struct process *process, int64_t mono_ms);
 
 /**
  * From now on no other process of the same user can read memory, environment or descriptors of this

@@ -24,7 +24,7 @@
 enum { PORTION_BYTES = 2 << 20, PORTION_COUNT = 4000, DAMAGED_MAX = 10000 };
 
 /* A stage, the number of its unanswered submissions, and the beginning of its silence. */
-struct held {
+struct stage_queue {
     struct work_queue *queue; /* NULL = it is off */
     size_t count;
     int64_t since_ms;
@@ -34,12 +34,12 @@ struct store {
     /* `audit`, `sqlite`: NULL when off. */
     struct audit *audit;
     struct sqlite *sqlite;
-    struct held audits, stores; /* the state of these stages */
-    bool blocks;                /* ON_FULL_BLOCK: submissions wait for the audit */
+    struct stage_queue at_audit, at_sqlite; /* the state of these stages */
+    bool blocks;                            /* ON_FULL_BLOCK: submissions wait for the audit */
     int64_t slow_ms;
     void (*wake)(void *context);
     void *context;
-    struct link read;       /* loads that the hub does not have completely, the oldest first */
+    struct link loads;      /* loads that the hub does not have completely, the oldest first */
     size_t loaded;          /* envelopes of the first load handed to the hub so far */
     bool begun;             /* the topic of the first load, if known, was handed to the hub */
     struct mcpx_text lines; /* for the log, each with a line end */
@@ -62,7 +62,7 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
     store->wake = wake;
     store->context = context;
     store->slow_ms = config->slow_ms;
-    list_init(&store->read);
+    list_init(&store->loads);
     if (config->file)
         err = sqlite_new(config, wake, context, errors, &store->sqlite);
     if (err == MCPX_OK && config->audit)
@@ -72,9 +72,9 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
         return err;
     }
     if (config->file)
-        store->stores.queue = sqlite_queue(store->sqlite);
+        store->at_sqlite.queue = sqlite_queue(store->sqlite);
     if (config->audit) {
-        store->audits.queue = audit_queue(store->audit);
+        store->at_audit.queue = audit_queue(store->audit);
         store->blocks = config->audit->on_full == ON_FULL_BLOCK;
     }
     *out = store;
@@ -82,14 +82,14 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
 }
 
 /* The oldest load; NULL = none. */
-static struct stored_topic_load *first_read(const struct store *store)
+static struct stored_topic_load *first_load(const struct store *store)
 {
-    return LIST_FIRST(&store->read, struct stored_topic_load, kept.link);
+    return LIST_FIRST(&store->loads, struct stored_topic_load, kept.link);
 }
 
-static void drop_first_read(struct store *store)
+static void drop_first_load(struct store *store)
 {
-    struct stored_topic_load *load = first_read(store);
+    struct stored_topic_load *load = first_load(store);
 
     list_remove(&load->kept.link);
     stored_topic_load_free(load);
@@ -103,8 +103,8 @@ void store_free(struct store *store)
         return;
     audit_free(store->audit);
     sqlite_free(store->sqlite);
-    while (first_read(store))
-        drop_first_read(store);
+    while (first_load(store))
+        drop_first_load(store);
     mcpx_text_fini(&store->lines);
     mx_map_fini(&store->damaged);
     free(store);
@@ -142,31 +142,31 @@ static void tell_undelivered(struct store *store, const struct submission *submi
         store_note(store, &note);
 }
 
-static void give(struct held *held, struct link *submissions, size_t count,
+static void give(struct stage_queue *stage, struct link *submissions, size_t count,
                  struct mcpx_now now)
 {
     if (count == 0)
         return;
-    if (held->count == 0)
-        held->since_ms = now.mono_ms;
-    held->count += count;
-    work_queue_put(held->queue, submissions, count);
+    if (stage->count == 0)
+        stage->since_ms = now.mono_ms;
+    stage->count += count;
+    work_queue_put(stage->queue, submissions, count);
 }
 
 /* Takes a stage's answers. A disk that hangs reports nothing, so SLOW is set here. */
-static void take_back(const struct store *store, struct held *held, struct link *answers,
-                      struct stage_report *report, struct mcpx_now now)
+static void take_back(const struct store *store, struct stage_queue *stage,
+                      struct link *answers, struct stage_report *report, struct mcpx_now now)
 {
     int64_t silent_ms;
 
     list_init(answers);
-    work_queue_answers(held->queue, answers, report);
+    work_queue_answers(stage->queue, answers, report);
     for (const struct link *at = answers->next; at != answers; at = at->next) {
-        held->count--;
-        held->since_ms = now.mono_ms;
+        stage->count--;
+        stage->since_ms = now.mono_ms;
     }
-    silent_ms = now.mono_ms - held->since_ms;
-    if (store->slow_ms == 0 || silent_ms < store->slow_ms || held->count == 0 ||
+    silent_ms = now.mono_ms - stage->since_ms;
+    if (store->slow_ms == 0 || silent_ms < store->slow_ms || stage->count == 0 ||
         report->state != STAGE_READY)
         return;
     report->state = STAGE_SLOW;
@@ -176,7 +176,7 @@ static void take_back(const struct store *store, struct held *held, struct link 
 
 /* Passes submissions on to the next stage, or commits them after the last; rejects failed ones. */
 static void pass_on(struct store *store, struct hub *hub, struct link *answers,
-                    struct held *next, struct mcpx_now now)
+                    struct stage_queue *next, struct mcpx_now now)
 {
     struct link onward;
     size_t count = 0;
@@ -201,16 +201,16 @@ static void pass_on(struct store *store, struct hub *hub, struct link *answers,
 
 static void take_answers(struct store *store, struct hub *hub, struct mcpx_now now)
 {
-    struct held no_stage = {NULL, 0, 0};
+    struct stage_queue no_stage = {NULL, 0, 0};
     struct link answers;
 
     if (store->sqlite) {
-        take_back(store, &store->stores, &answers, &store->figures.sqlite, now);
+        take_back(store, &store->at_sqlite, &answers, &store->figures.sqlite, now);
         pass_on(store, hub, &answers, &no_stage, now);
     }
     if (store->audit) {
-        take_back(store, &store->audits, &answers, &store->figures.audit, now);
-        pass_on(store, hub, &answers, &store->stores, now);
+        take_back(store, &store->at_audit, &answers, &store->figures.audit, now);
+        pass_on(store, hub, &answers, &store->at_sqlite, now);
     }
 }
 
@@ -233,7 +233,7 @@ static void tell_of_damage(struct store *store, const struct stored_topic_load *
 static void end_load(struct store *store, struct hub *hub, enum mcpx_err err,
                      struct mcpx_now now)
 {
-    struct stored_topic_load *load = first_read(store);
+    struct stored_topic_load *load = first_load(store);
     struct rejection rejection = {err, 0, true};
 
     mx_histogram_add(&store->figures.open, &stage_times, 1, mx_clock_us() - load->begun_us);
@@ -243,7 +243,7 @@ static void end_load(struct store *store, struct hub *hub, enum mcpx_err err,
         tell_of_damage(store, load);
         hub_reject(hub, load->ticket, &rejection, now);
     }
-    drop_first_read(store);
+    drop_first_load(store);
 }
 
 /* Says why the hub refuses a stored text: the router stores only envelopes of participants. */
@@ -262,7 +262,7 @@ static enum mcpx_err explain_refusal(struct stored_topic_load *load, uint64_t se
 static bool hand_over(struct store *store, struct hub *hub, size_t *bytes, size_t *count,
                       enum mcpx_err *err)
 {
-    struct stored_topic_load *load = first_read(store);
+    struct stored_topic_load *load = first_load(store);
 
     *err = load->rejection.err;
     if (*err == MCPX_OK && load->is_known && !store->begun)
@@ -287,8 +287,8 @@ static void take_loads(struct store *store, struct hub *hub, struct mcpx_now now
     size_t count = 0;
     enum mcpx_err err;
 
-    sqlite_loads(store->sqlite, &store->read);
-    while (first_read(store)) {
+    sqlite_loads(store->sqlite, &store->loads);
+    while (first_load(store)) {
         if (!hand_over(store, hub, &bytes, &count, &err)) {
             store->wake(store->context);
             return;
@@ -325,7 +325,7 @@ static void take_tasks(struct store *store, struct hub *hub, struct mcpx_now now
         list_append(&submissions, &task.submission->link);
         count++;
     }
-    give(store->audit ? &store->audits : &store->stores, &submissions, count, now);
+    give(store->audit ? &store->at_audit : &store->at_sqlite, &submissions, count, now);
 }
 
 void store_turn(struct store *store, struct hub *hub, struct mcpx_now now)

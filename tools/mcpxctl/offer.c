@@ -11,7 +11,7 @@
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
 
-enum { PATIENCE_MS = 1000, ENVELOPES = 100, AMONG = 1000 };
+enum { PATIENCE_MS = 1000, ENVELOPES = 100, PROPOSALS_AMONG = 1000 };
 
 /* Appends a word and its description. */
 static void add(struct mcpx_text *out, struct mcpx_slice word, struct mcpx_slice about)
@@ -44,7 +44,7 @@ static void offer_history(const struct connection *where, bool proposals,
 {
     MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     char digest[PROPOSAL_DIGEST_LEN + 1];
-    int status = fetch_history(where, proposals ? AMONG : ENVELOPES, &snapshot);
+    int status = fetch_history(where, proposals ? PROPOSALS_AMONG : ENVELOPES, &snapshot);
 
     for (size_t i = snapshot.count; status == STATUS_OK && i-- > 0;) {
         const struct entry *entry = snapshot.entries[i];

@@ -162,7 +162,7 @@ static void add_step(struct chain *chain, const struct entry *entry, size_t pare
     struct chain_step step = {.entry = entry, .parent = parent, .after_ms = -1};
 
     step.role = role_of(entry, above);
-    step.lie = entry_fault(entry);
+    step.fault = entry_fault(entry);
     if (above) {
         step.depth = above->depth + 1;
         if (above->role == CHAIN_PROPOSAL && step.role == CHAIN_REQUEST)
@@ -245,10 +245,10 @@ static enum chain_state state_of(const struct chain *chain, int64_t now_ms)
     enum chain_state state = expired ? CHAIN_EXPIRED : CHAIN_OPEN;
 
     for (size_t i = 0; i < chain->count; i++) {
-        enum chain_state news = roles[chain->steps[i].role].state;
+        enum chain_state reached = roles[chain->steps[i].role].state;
 
-        if (is_decisive(chain, &chain->steps[i]) && news > state)
-            state = news;
+        if (is_decisive(chain, &chain->steps[i]) && reached > state)
+            state = reached;
     }
     return state;
 }
@@ -335,8 +335,8 @@ static void write_step(struct mcpx_text *out, const struct snapshot *snapshot,
     addressees_write(out, step->entry->to, step->entry->to_count);
     text_format(out, "  %s", step->entry->kind.text);
     add_sameness(out, step->same, colour);
-    if (step->lie)
-        mx_format(out, "  [ignored: %s]", step->lie);
+    if (step->fault)
+        mx_format(out, "  [ignored: %s]", step->fault);
     mcpx_text_puts(out, "  ");
     gist_write(out, step->entry, COLUMNS);
     mcpx_text_puts(out, "\n");

@@ -63,8 +63,8 @@ struct chain_step {
     int64_t after_ms;
     /* A REQUEST under a PROPOSAL: CHAIN_SAME when operation and params are those proposed. */
     enum chain_sameness same;
-    const char *lie; /* why receivers ignore it; NULL when they accept it */
-    bool answered;   /* private: an answer to it was seen */
+    const char *fault; /* why receivers ignore it; NULL when they accept it */
+    bool answered;     /* private: an answer to it was seen */
 };
 
 /**
