@@ -102,7 +102,7 @@ MCPX_API enum mcpx_err mcpx_child_write(struct mcpx_child *child, struct mcpx_sl
 
 /**
  * Ends it for good, within stop_ms. on_state reports STOPPED when no process of it is left. If
- * processes cannot be killed, STOPPED comes two seconds after stop_ms, with a text that says
+ * processes cannot be killed, STOPPED comes a second after stop_ms, with a text that says
  * how many are left.
  */
 MCPX_API void mcpx_child_stop(struct mcpx_child *child);
