@@ -194,8 +194,7 @@ test('metrics tell how old the configuration in force is, and what became of rel
   assert.equal(await router.metric('mcpx_reloads_total{result="done"}'), 1);
 });
 
-/* What would break: everybody waits for the loop while it compares long lists for the log. The turn
-   took about two seconds; the bound leaves room for a machine that is busy. */
+/* What would break: everybody waits while the loop compares long lists for the log, for two seconds. */
 test('many changes of long lists hold nobody up', async (t) => {
   const grants = Array.from({ length: 1000 }, (_, i) => `mcp/request:tools/call:tool_number_${i}`);
   const people = Object.fromEntries(Array.from({ length: 100 }, (_, i) =>
@@ -217,7 +216,8 @@ test('many participants who are gone hold nobody up, however soon the next reloa
     const router = await start(t, people);
     router.edit({});
     await Promise.all(Array.from({ length: 3 }, () => router.reload(tokenOf('chief'))));
-    return /^mcpx_loop_turn_seconds_bucket{le="0.100000"} (\d+)\n[^]*?_bucket{le="\+Inf"} \1$/m.test((await router.get('/metrics')).text);
+    return /^mcpx_loop_turn_seconds_bucket{le="0.100000"} (\d+)\n[^]*?_turn_seconds_bucket{le="\+Inf"} \1$/m
+      .test((await router.get('/metrics')).text);
   };
   let tries = parseFloat(readFileSync('/proc/loadavg', 'utf8')) > 3 ? 9 : 3; /* a busy machine is slow */
   while (!await isQuick()) assert.ok(--tries > 0, 'a turn took more than 100 ms, each time');
