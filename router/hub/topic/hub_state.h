@@ -210,7 +210,7 @@ enum peek {
 /** Output owed to a peer beside ready frames: bits of peer.owed. */
 enum { OWED_WELCOME = 1, OWED_JOIN = 2 };
 
-/** Where a peer is in its topic's log and presence (cursor.h). */
+/** Where a peer is in its topic's log and presence (cursor.c). */
 struct cursor {
     uint64_t next; /* serial of the envelope it reads next */
     /* Envelopes from this serial on are live traffic, and know it by its seat. */

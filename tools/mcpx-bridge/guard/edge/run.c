@@ -245,7 +245,7 @@ static int start(struct guard_server *server)
 /*
  * Runs the guard until its command ends or, without one, until a signal. Returns an exit code: the
  * command's own; 128 and the signal's number when one ended it; 0 without a command; 1 when it
- * cannot listen or the command cannot be run (126 or 127 of the shell while SIGHUP is ignored).
+ * cannot listen or the command cannot be run (126 or 127 of env while SIGHUP is ignored).
  */
 static int guard_run(struct guard_server *server)
 {
