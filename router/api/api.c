@@ -1,13 +1,17 @@
 /*
  * api.c - functions for all handlers: query and body, read by the rows of a route; the caller's
- * grants; pages. Handlers of a few lines are here as well. Alive and ready differ: a draining
- * router is alive but not ready, and must not be killed for it.
+ * grants; refusals; pages. Handlers of a few lines are here as well. Alive and ready differ: a
+ * draining router is alive but not ready, and must not be killed for it.
  */
 #include "router/api/api.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
+#include "lib/wire/http_head.h"
 #include <mcpx/json.h>
+
+#include <strings.h>
 
 enum { NAMES_MAX = 1000 }; /* names in one answer */
 
@@ -145,7 +149,26 @@ bool api_target(const struct api_call *call, struct change_act *act, struct http
     return true;
 }
 
-/* ---- the caller's grants ---- */
+/* ---- the caller ---- */
+
+/* A duplicate header arrives joined by ", ". Its space is not valid in a token. */
+enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer)
+{
+    const struct mcpx_slice scheme = MCPX_SLICE("Bearer");
+    struct mcpx_slice token = authorization;
+
+    if (token.len < scheme.len || strncasecmp(token.text, scheme.text, scheme.len) != 0 ||
+        (token.len > scheme.len && token.text[scheme.len] != ' ')) {
+        *bearer = (struct mcpx_slice){0};
+        return MCPX_OK;
+    }
+    token = (struct mcpx_slice){token.text + scheme.len, token.len - scheme.len};
+    token = mx_trim(token, " ");
+    if (!mx_http_is_visible(token))
+        return MCPX_ETOKEN;
+    *bearer = token;
+    return MCPX_OK;
+}
 
 bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
              struct http_reply *reply)
@@ -155,6 +178,89 @@ bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
     http_reply_fail(reply, MCPX_ECAPABILITY, "this needs a grant for ");
     mcpx_text_puts(&reply->detail, kind);
     return false;
+}
+
+/* ---- refusals ---- */
+
+/* Returns the detail for a caller without a valid credential. It names the kind of credential,
+ * never its value. */
+static const char *token_detail(const struct api_call *call)
+{
+    struct mcpx_slice bearer;
+
+    if (call->request->named.text)
+        return "Invalid certificate, or a token or ticket of another participant";
+    if (http_bearer(call->request->authorization, &bearer) != MCPX_OK || bearer.text)
+        return "Invalid token";
+    if (call->request->join && api_param(call, "ticket")->value.text)
+        return "ticket is unknown, used or expired, or its certificate is not shown";
+    if (!call->request->join || !api_param(call, "token")->value.text)
+        return "No token provided";
+    return call->api->config->query_token
+               ? "Invalid token"
+               : "tokens in the query are not accepted here; use Authorization or a ticket";
+}
+
+/* Returns the detail for a refused caller; NULL = the error's own text. */
+static const char *refusal_detail(const struct api_call *call, enum mcpx_err err)
+{
+    static const struct {
+        enum mcpx_err err;
+        const char *sentence;
+    } rows[] = {
+        {MCPX_EFORBIDDEN, "Access denied to topic"},
+        {MCPX_ENOTOPIC, "topic does not exist and may not be created"},
+        {MCPX_EFULL, "topic or router is full; try again later"},
+        {MCPX_EPRESENT, "this participant is already connected to the topic"},
+        {MCPX_EFLAPPING,
+         "this participant was replaced more than three times within a minute, or came too "
+         "often; is it running twice? With instance=auto both may stay"},
+        {MCPX_EINSTANCES,
+         "this participant is connected to the topic as often as it may be; end one of its "
+         "connections, or raise auth.instances"},
+        {MCPX_EGOING, "the router is going away"},
+        {MCPX_ENOTNOW,
+         "the router cannot load or store anything of this topic now; try again later"},
+        {MCPX_EKICKED, "an administrator keeps this participant out of the topic for now"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].err == err)
+            return rows[i].sentence;
+    return err == MCPX_ETOKEN ? token_detail(call) : NULL;
+}
+
+bool api_over_cap(const struct api_call *call, enum mcpx_err err, enum cap cap,
+                  struct http_reply *reply)
+{
+    hub_note_cap(call->api->hub, cap);
+    http_reply_fail(reply, err, NULL);
+    mx_format(&reply->detail, "%s (%s)", mcpx_strerror(err), cap_setting(cap));
+    return false;
+}
+
+bool api_refuse(const struct api_call *call, enum mcpx_err err, struct http_reply *reply)
+{
+    if (err == MCPX_ESHARE)
+        return api_over_cap(call, err, hub_cap_of(call->api->hub, call->grant), reply);
+    return http_reply_fail(reply, err, refusal_detail(call, err));
+}
+
+struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
+                           struct http_reply *reply)
+{
+    const struct http_api *api = call->api;
+    struct grant *grant = NULL;
+    enum mcpx_err err =
+        tokens_recheck(api->config->tokens, call->grant, topic, call->now, &grant);
+
+    if (!err)
+        err = changes_admit(api->changes, topic, call->now.wall_ms, &grant);
+    if (!err)
+        return grant;
+    api_refuse(call, err, reply);
+    grant_unref(grant);
+    return NULL;
 }
 
 /* ---- answers ---- */

@@ -126,6 +126,28 @@ bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
 struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply);
 
+/**
+ * Takes the token out of `Authorization: Bearer TOKEN` (RFC 6750; the scheme in any letter case,
+ * as RFC 9110 section 11.1 says).
+ *
+ * bearer   borrows from `authorization`; absent without that header, and for another scheme (such
+ *          as a proxy's own); untouched on failure
+ *
+ * Returns MCPX_OK, or MCPX_ETOKEN when the text behind "Bearer" is empty or not visible ASCII.
+ */
+enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer);
+
+/** Counts a refusal over a cap. The problem has the error's own text and the setting of the cap.
+ * Returns false. */
+bool api_over_cap(const struct api_call *call, enum mcpx_err err, enum cap cap,
+                  struct http_reply *reply);
+
+/**
+ * Makes the reply a problem with a detail, for a caller without access or admission. Counts a
+ * reached quota. Returns false.
+ */
+bool api_refuse(const struct api_call *call, enum mcpx_err err, struct http_reply *reply);
+
 /** Fills target and author of a change. Returns false, with a problem, for an invalid id. */
 bool api_target(const struct api_call *call, struct change_act *act, struct http_reply *reply);
 
@@ -143,7 +165,7 @@ void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mc
 void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault *fault,
                     struct http_reply *reply);
 
-/* ---- callers, and admission ---- */
+/* ---- admission ---- */
 
 /**
  * Checks whether this admission would succeed now. Begins to open its topic if it is not open.
@@ -160,37 +182,5 @@ bool api_read_admission(struct api_call *call, struct mcpx_slice query,
 
 /** Decides on an admission of call->grant. Protocol: section 7. */
 void api_join(const struct api_call *call, struct http_reply *reply);
-
-/**
- * Takes the token out of `Authorization: Bearer TOKEN` (RFC 6750; the scheme in any letter case,
- * as RFC 9110 section 11.1 says).
- *
- * bearer   borrows from `authorization`; absent without that header, and for another scheme (such
- *          as a proxy's own); untouched on failure
- *
- * Returns MCPX_OK, or MCPX_ETOKEN when the text behind "Bearer" is empty or not visible ASCII.
- */
-enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer);
-
-/**
- * Finds the caller by head, certificate, and the query of a request for a WebSocket. Fills
- * call->credentials and call->grant.
- *
- * topic   absent = any
- *
- * Returns MCPX_OK, MCPX_ETOKEN, or as tokens_ask.
- */
-enum mcpx_err api_find_grant(struct api_call *call, struct mcpx_slice topic);
-
-/** Counts a refusal over a cap. The problem has the error's own text and the setting of the cap.
- * Returns false. */
-bool api_over_cap(const struct api_call *call, enum mcpx_err err, enum cap cap,
-                  struct http_reply *reply);
-
-/**
- * Makes the reply a problem with a detail, for a caller without access or admission. Counts a
- * reached quota. Returns false.
- */
-bool api_refuse(const struct api_call *call, enum mcpx_err err, struct http_reply *reply);
 
 #endif

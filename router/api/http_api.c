@@ -1,8 +1,8 @@
 /*
- * http_api.c - finds the route of a request, checks access, and calls one handler. The routes are
- * tables beside their handlers: method, path, answer, handler, access, parameters. 404, 405 with
- * Allow, OPTIONS, HEAD and the OpenAPI document follow from them. Rejected: a chain of string
- * comparisons.
+ * http_api.c - finds the route of a request and its caller, checks access, and calls one handler.
+ * The routes are tables beside their handlers: method, path, answer, handler, access, parameters.
+ * 404, 405 with Allow, OPTIONS, HEAD and the OpenAPI document follow from them. Rejected: a chain
+ * of string comparisons.
  */
 #include "router/api/api.h"
 
@@ -217,6 +217,51 @@ static bool read_name(const struct api_route *route, struct mcpx_slice raw,
 
 /* ---- the caller ---- */
 
+/* A ticket gives the present grant of the token or certificate it was issued for. */
+static enum mcpx_err use_ticket(struct api_call *call, struct mcpx_slice topic)
+{
+    const struct mcpx_slice named = call->credentials.named;
+    struct grant *issued = NULL;
+    enum mcpx_err err = tickets_use(call->api->tickets, api_param(call, "ticket")->value,
+                                    topic, call->now, &issued);
+
+    if (!err && issued->needs_certificate && !named.text)
+        err = MCPX_ETOKEN;
+    if (!err)
+        err = tokens_recheck(call->api->config->tokens, grant_base(issued), topic, call->now,
+                             &call->grant);
+    if (!err && named.text && !mcpx_slice_equal(named, call->grant->identity))
+        err = MCPX_ETOKEN; /* it is of another participant */
+    grant_unref(issued);
+    return err == MCPX_ENOTFOUND ? MCPX_ETOKEN : err;
+}
+
+/*
+ * Finds the caller by head, certificate, and the query of a request for a WebSocket. An absent
+ * topic means any. A bearer token comes first. With a bad one, the query is not used: the client
+ * should notice its error. A ticket precedes a token of the query, because it is safer.
+ */
+static enum mcpx_err find_grant(struct api_call *call, struct mcpx_slice topic)
+{
+    const struct http_request *request = call->request;
+    struct credentials *credentials = &call->credentials;
+
+    credentials->named = request->named;
+    if (request->caller)
+        credentials->signature = &request->caller->signature;
+    if (http_bearer(request->authorization, &credentials->bearer) != MCPX_OK)
+        return MCPX_ETOKEN;
+    if (request->join && !credentials->bearer.text) {
+        if (api_param(call, "ticket")->value.text)
+            return use_ticket(call, topic);
+        if (call->api->config->query_token)
+            credentials->bearer = api_param(call, "token")->value;
+    }
+    if (credentials->bearer.len == 0 && !credentials->named.text)
+        return MCPX_ETOKEN;
+    return tokens_ask(call->api->config->tokens, credentials, topic, call->now, &call->grant);
+}
+
 static bool check_access(enum api_access access, struct api_call *call,
                          struct http_reply *reply)
 {
@@ -225,7 +270,7 @@ static bool check_access(enum api_access access, struct api_call *call,
 
     if (access == ACCESS_OPEN)
         return true;
-    err = api_find_grant(call, in_topic ? call->name : (struct mcpx_slice){0});
+    err = find_grant(call, in_topic ? call->name : (struct mcpx_slice){0});
     if (!err && in_topic &&
         changed_barred_until(
             changes_find(call->api->changes, call->grant->identity, call->name),
