@@ -3,7 +3,7 @@
 import asyncio, json, os, uuid, websockets
 
 async def main(url, topic, token):
-    new = int(websockets.__version__.split(".")[0]) >= 14  # it took another name there
+    new = int(websockets.__version__.split(".")[0]) >= 14  # 14 renamed an argument
     headers = {"additional_headers" if new else "extra_headers": {"Authorization": f"Bearer {token}"}}
     async with websockets.connect(f"{url}/ws?topic={topic}", **headers) as ws:
         async def say(kind, payload, **more):

@@ -3,7 +3,7 @@
 import WebSocket from 'ws';
 
 const { MCPX_URL, MCPX_TOPIC, MCPX_TOKEN } = process.env;
-let place = {}; // epoch and serial that the router told last, and the id of the envelope after that
+let place = {}; // the router's latest epoch and serial, and the id of the last envelope since
 
 function remember({ from, id, payload }) {
   if (from !== 'system:gateway') place.after = id;
@@ -21,7 +21,7 @@ function join() {
   });
   ws.on('error', (error) => console.error(error.message));
   ws.on('close', (code, reason) => {
-    const told = /; retry_after_ms=(\d+)$/.exec(String(reason)); // by a router that goes away
+    const told = /; retry_after_ms=(\d+)$/.exec(String(reason)); // the router goes away
     setTimeout(join, Math.max(1000, told ? Number(told[1]) : 0));
   });
 }
