@@ -195,11 +195,11 @@ static void tell_all(const struct api_call *call, const struct change_request *r
         const struct mcpx_grant denial = {.pattern = request->remove.deny[i]};
 
         tell_pattern(call, act, AUDIT_REVOKE, &denial,
-                     changed_held(changed, CHANGE_DENIAL, &denial, act->wall_ms));
+                     changed_active(changed, CHANGE_DENIAL, &denial, act->wall_ms));
     }
     for (size_t i = 0; i < request->add.count; i++) {
         const struct mcpx_grant *grant = &request->add.grants[i];
-        const struct change *made = changed_held(changed, CHANGE_GRANT, grant, act->wall_ms);
+        const struct change *made = changed_active(changed, CHANGE_GRANT, grant, act->wall_ms);
 
         if (!made || changed->lifted >> i & 1)
             tell_pattern(call, act, AUDIT_LIFT, grant, NULL);
@@ -336,7 +336,7 @@ static bool keep_out(struct kick *kick, struct http_reply *reply)
     struct changes *changes = kick->call->api->changes;
     int64_t wall_ms = kick->act.wall_ms;
     const struct change_plan plan = {
-        .act = kick->act, .bars = true, .until_ms = wall_ms + (int64_t)kick->for_s * 1000};
+        .act = kick->act, .bans = true, .until_ms = wall_ms + (int64_t)kick->for_s * 1000};
     struct changed *draft = NULL;
     mx_scoped_text why = {0};
     enum mcpx_err err;
@@ -345,7 +345,7 @@ static bool keep_out(struct kick *kick, struct http_reply *reply)
         return true;
     err = change_plans_draft(changes, &plan, &why, &draft);
     if (!err) {
-        kick->until_ms = changed_barred_until(draft, wall_ms);
+        kick->until_ms = changed_banned_until(draft, wall_ms);
         err = kick->preview ? MCPX_OK : changes_commit(changes, draft);
         changed_free(draft);
     }

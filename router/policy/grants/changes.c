@@ -1,7 +1,7 @@
 /*
- * changes.c - keeps changes: found by participant and topic, counted by maker, laid over the grant
- * of a credential, dropped when they have ended. Sets are compiled on demand, and once for all
- * connections of a participant with the same base.
+ * changes.c - a table of changes by participant and topic; the quota of each administrator is
+ * counted. A participant's grant and its changes together make a set of patterns. The set is
+ * compiled on demand, once for all connections of the participant with the same grant.
  */
 #include "router/policy/grants/changes.h"
 
@@ -13,9 +13,9 @@
 /* The names come from administrators, so the hash needs no secret key. */
 static const struct mx_map_key names_key = {{5, 12}}, topics_key = {{6, 12}};
 
-/* ---- those of one participant ---- */
+/* ---- the changes of one participant ---- */
 
-static void let_go(struct changed *changed)
+static void release_sets(struct changed *changed)
 {
     mcpx_capset_unref(changed->base_set);
     mcpx_capset_unref(changed->set);
@@ -25,7 +25,7 @@ static void let_go(struct changed *changed)
 void changed_free(struct changed *changed)
 {
     if (changed)
-        let_go(changed);
+        release_sets(changed);
     free(changed);
 }
 
@@ -48,8 +48,8 @@ size_t changed_find(const struct changed *changed, enum change_sort sort,
     return i;
 }
 
-const struct change *changed_held(const struct changed *changed, enum change_sort sort,
-                                  const struct mcpx_grant *grant, int64_t wall_ms)
+const struct change *changed_active(const struct changed *changed, enum change_sort sort,
+                                    const struct mcpx_grant *grant, int64_t wall_ms)
 {
     size_t index = changed ? changed_find(changed, sort, grant) : 0;
 
@@ -71,15 +71,15 @@ const struct change *changed_denial(const struct changed *changed,
     return NULL;
 }
 
-int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms)
+int64_t changed_banned_until(const struct changed *changed, int64_t wall_ms)
 {
-    const struct mcpx_grant bar = {.pattern = MCPX_SLICE("")};
-    const struct change *held = changed_held(changed, CHANGE_BAR, &bar, wall_ms);
+    const struct mcpx_grant ban = {.pattern = MCPX_SLICE("")};
+    const struct change *held = changed_active(changed, CHANGE_BAN, &ban, wall_ms);
 
     return held ? held->grant.expires_ms : 0;
 }
 
-/* ---- all of them ---- */
+/* ---- all changes ---- */
 
 struct changes *changes_new(void)
 {
@@ -105,7 +105,7 @@ void changes_free(struct changes *changes)
     free(changes);
 }
 
-/* ---- found ---- */
+/* ---- finding ---- */
 
 static uint64_t hash_of(struct mcpx_slice identity, struct mcpx_slice topic)
 {
@@ -149,7 +149,7 @@ static uint64_t amount_of(const struct changed *changed, struct mcpx_slice by)
     return amount;
 }
 
-/* Bound of one participant: its set, which is bounded, must have room for denials. */
+/* Checks the bounds of one participant, a number and bytes for each sort of change. */
 static bool fits_one(const struct changed *draft, enum change_sort sort)
 {
     size_t count = 0, text = 0;
@@ -188,7 +188,7 @@ enum mcpx_err changes_check_room(const struct changes *changes, const struct cha
     return sharing == MX_SHARING_OVER_CAP ? MCPX_ESHARE : MCPX_EFULL;
 }
 
-/* ---- made active ---- */
+/* ---- commit ---- */
 
 size_t change_size(const struct change *change)
 {
@@ -199,10 +199,7 @@ size_t change_size(const struct change *change)
     return size;
 }
 
-/*
- * A copy that owns its texts, and takes the sets: the list, then addressees, then bytes. NULL when
- * memory runs out.
- */
+/* A copy in one block of memory. The sets move into it. NULL when memory runs out. */
 static struct changed *copy_of(struct changed *changed)
 {
     size_t size = sizeof *changed + changed->identity.len + changed->topic.len, to_count = 0;
@@ -276,7 +273,7 @@ static void put(struct changes *changes, size_t index, struct changed *changed)
     mx_map_put(&changes->places, hash_of(changed->identity, changed->topic), index + 1);
 }
 
-static void take(struct changes *changes, size_t index)
+static void unmap(struct changes *changes, size_t index)
 {
     const struct changed *changed = changes->all[index];
 
@@ -306,31 +303,31 @@ enum mcpx_err changes_commit(struct changes *changes, struct changed *draft)
     return MCPX_OK;
 }
 
-/* ---- dropped ---- */
+/* ---- dropping what has ended ---- */
 
 static void forget(struct changes *changes, size_t index)
 {
-    take(changes, index);
+    unmap(changes, index);
     changed_free(changes->all[index]);
     if (index != --changes->count) {
-        take(changes, changes->count);
+        unmap(changes, changes->count);
         put(changes, index, changes->all[changes->count]);
     }
 }
 
-/* True when a denial has ended. The rest is copied into a smaller block. */
+/* True when a denial has ended. The other changes are copied into a smaller block. */
 static bool drop_ended(struct changes *changes, size_t index, int64_t wall_ms)
 {
     struct changed *changed = changes->all[index], *left;
     const size_t had = changed->count;
-    bool told = false;
+    bool denial_ended = false;
 
     for (size_t i = had; i-- > 0;) {
         const struct change *change = &changed->list[i];
 
         if (change_holds(change, wall_ms))
             continue;
-        told |= change->sort == CHANGE_DENIAL;
+        denial_ended |= change->sort == CHANGE_DENIAL;
         mx_holders_remove(&changes->makers, change->by, change->amount);
         changed_drop(changed, i);
     }
@@ -339,7 +336,7 @@ static bool drop_ended(struct changes *changes, size_t index, int64_t wall_ms)
         changes->all[index] = left;
         changed_free(changed);
     }
-    return told;
+    return denial_ended;
 }
 
 const struct changed *changes_tick(struct changes *changes, int64_t wall_ms)
@@ -364,7 +361,7 @@ const struct changed *changes_tick(struct changes *changes, int64_t wall_ms)
     return NULL;
 }
 
-/* ---- laid over ---- */
+/* ---- changes applied to a grant ---- */
 
 /* Releases all sets when many were made; sets in use live on by their own references. */
 static void count_set(struct changes *changes)
@@ -372,13 +369,13 @@ static void count_set(struct changes *changes)
     if (changes->sets++ < CHANGES_SETS)
         return;
     for (size_t i = 0; i < changes->count; i++)
-        let_go(changes->all[i]);
+        release_sets(changes->all[i]);
     changes->sets = 1;
 }
 
 /*
- * Makes the set, without the grants that a runtime denial covers as a whole. Grants end by
- * themselves in it; the end of a denial ends the set.
+ * Makes the set, without the grants that a runtime denial covers as a whole. The set checks the end
+ * of a grant itself; when a denial ends, a new set is necessary (`good_until`).
  */
 static enum mcpx_err compile(struct changed *changed, struct mcpx_capset *base,
                              int64_t wall_ms)
@@ -389,7 +386,7 @@ static enum mcpx_err compile(struct changed *changed, struct mcpx_capset *base,
     size_t grant_count = 0, deny_count = 0;
     enum mcpx_err err = MCPX_ENOMEM;
 
-    let_go(changed);
+    release_sets(changed);
     changed->good_until = 0;
     if (!grants || !deny)
         goto out;
@@ -402,7 +399,7 @@ static enum mcpx_err compile(struct changed *changed, struct mcpx_capset *base,
         const struct change *change = &changed->list[i];
         int64_t end = change->grant.expires_ms;
 
-        if (change->sort == CHANGE_BAR || !change_holds(change, wall_ms))
+        if (change->sort == CHANGE_BAN || !change_holds(change, wall_ms))
             continue;
         if (change->sort == CHANGE_DENIAL) {
             deny[deny_count++] = change->grant.pattern;
@@ -420,10 +417,10 @@ out:
     return err;
 }
 
-static bool has_rights(const struct changed *changed)
+static bool alters_grant(const struct changed *changed)
 {
     for (size_t i = 0; changed && i < changed->count; i++)
-        if (changed->list[i].sort != CHANGE_BAR)
+        if (changed->list[i].sort != CHANGE_BAN)
             return true;
     return false;
 }
@@ -434,7 +431,7 @@ enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
     enum mcpx_err err = MCPX_OK;
 
     base = grant_base(base);
-    if (!has_rights(changed)) {
+    if (!alters_grant(changed)) {
         *out = grant_ref(base);
         return MCPX_OK;
     }
@@ -455,7 +452,7 @@ enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, in
     struct grant *made = NULL;
     enum mcpx_err err;
 
-    if (changed_barred_until(changed, wall_ms))
+    if (changed_banned_until(changed, wall_ms))
         return MCPX_EKICKED;
     err = changed_apply(changes, changed, *grant, wall_ms, &made);
     if (err)

@@ -28,12 +28,12 @@ enum {
 };
 
 /** A runtime grant, a runtime denial, a ban from the topic. */
-enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR };
+enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAN };
 
 /** One change. */
 struct change {
     enum change_sort sort;
-    /* Its pattern, empty for CHANGE_BAR; `to` of a grant; `expires_ms`: its end, 0 = as long as the
+    /* Its pattern, empty for CHANGE_BAN; `to` of a grant; `expires_ms`: its end, 0 = as long as the
      * router runs. */
     struct mcpx_grant grant;
     /* The grant's pattern, parsed, because it is compared with every other one. */
@@ -97,15 +97,15 @@ size_t changed_find(const struct changed *changed, enum change_sort sort,
                     const struct mcpx_grant *grant);
 
 /** The same change while it holds now; NULL otherwise, and for `changed` NULL. */
-const struct change *changed_held(const struct changed *changed, enum change_sort sort,
-                                  const struct mcpx_grant *grant, int64_t wall_ms);
+const struct change *changed_active(const struct changed *changed, enum change_sort sort,
+                                    const struct mcpx_grant *grant, int64_t wall_ms);
 
 /** An active denial that covers the whole pattern; NULL when there is none. */
 const struct change *changed_denial(const struct changed *changed,
                                     const struct mx_pattern *pattern, int64_t wall_ms);
 
 /** The end of a participant's ban; 0 = it is not banned. `changed` NULL = no changes. */
-int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms);
+int64_t changed_banned_until(const struct changed *changed, int64_t wall_ms);
 
 /**
  * Lays one participant's changes, or a draft of them, over its grant.

@@ -168,7 +168,7 @@ static void remove_pattern(const struct drafting *drafting, struct mcpx_slice te
         if (draft->list[i].sort == CHANGE_GRANT &&
             mx_pattern_contains(&pattern, &draft->list[i].pattern, true))
             changed_drop(draft, i);
-    before = changed_held(draft, CHANGE_DENIAL, &denial, plan->act.wall_ms);
+    before = changed_active(draft, CHANGE_DENIAL, &denial, plan->act.wall_ms);
     if (!before || (before->grant.expires_ms &&
                     (!denial.expires_ms || denial.expires_ms > before->grant.expires_ms)))
         place(drafting, CHANGE_DENIAL, &denial, plan->act.wall_ms);
@@ -218,7 +218,8 @@ static enum mcpx_err lend(const struct drafting *drafting, struct mcpx_grant gra
 {
     const struct change_plan *plan = drafting->plan;
     const int64_t wall_ms = plan->act.wall_ms;
-    const struct change *before = changed_held(drafting->draft, CHANGE_GRANT, &grant, wall_ms);
+    const struct change *before =
+        changed_active(drafting->draft, CHANGE_GRANT, &grant, wall_ms);
     const int64_t first_ms = before ? before->first_ms : wall_ms;
     const struct mx_pattern pattern = parse(grant.pattern);
     const struct mcpx_slice denial = find_denial(drafting, &pattern);
@@ -290,13 +291,13 @@ static enum mcpx_err add_grant(const struct drafting *drafting, size_t at)
 static enum mcpx_err keep_out(const struct drafting *drafting)
 {
     const struct change_act *act = &drafting->plan->act;
-    const struct mcpx_grant bar = {.pattern = MCPX_SLICE(""),
+    const struct mcpx_grant ban = {.pattern = MCPX_SLICE(""),
                                    .expires_ms = drafting->plan->until_ms};
 
-    if (bar.expires_ms > act->wall_ms)
-        place(drafting, CHANGE_BAR, &bar, act->wall_ms);
-    else if (changed_barred_until(drafting->draft, act->wall_ms))
-        changed_drop(drafting->draft, changed_find(drafting->draft, CHANGE_BAR, &bar));
+    if (ban.expires_ms > act->wall_ms)
+        place(drafting, CHANGE_BAN, &ban, act->wall_ms);
+    else if (changed_banned_until(drafting->draft, act->wall_ms))
+        changed_drop(drafting->draft, changed_find(drafting->draft, CHANGE_BAN, &ban));
     else
         return refuse(drafting, MCPX_ENOTFOUND, "'%s' is not banned from '%s'", act->identity,
                       act->topic);
@@ -308,7 +309,7 @@ static enum mcpx_err draft_all(const struct drafting *drafting)
     const struct change_plan *plan = drafting->plan;
     enum mcpx_err err = MCPX_OK;
 
-    if (plan->bars)
+    if (plan->bans)
         return keep_out(drafting);
     if (plan->until_ms && plan->until_ms <= plan->act.wall_ms) {
         mcpx_text_puts(drafting->why, "until is past");

@@ -32,7 +32,7 @@ struct change_plan {
     int64_t until_ms; /* wall clock when all of it ends; 0 = not given */
     /* Bans until `until_ms`, in place of an earlier ban; a past instant lifts the ban. The members
      * below are ignored. */
-    bool bars;
+    bool bans;
     const struct mcpx_grant *add;
     size_t add_count;
     const struct mcpx_slice *remove;

@@ -91,10 +91,10 @@ static enum mcpx_err carry_out(struct change_plan plan)
     return err;
 }
 
-static enum mcpx_err bar(int64_t for_ms)
+static enum mcpx_err ban(int64_t for_ms)
 {
     return carry_out((struct change_plan){
-        .act.topic = MCPX_SLICE("work"), .bars = true, .until_ms = scene.now_ms + for_ms});
+        .act.topic = MCPX_SLICE("work"), .bans = true, .until_ms = scene.now_ms + for_ms});
 }
 
 static struct changed *found_in(const char *topic)
@@ -102,9 +102,9 @@ static struct changed *found_in(const char *topic)
     return changes_find(scene.changes, MCPX_SLICE("bob"), mcpx_slice_of(topic));
 }
 
-static bool is_barred(int64_t in_ms)
+static bool is_banned(int64_t in_ms)
 {
-    return changed_barred_until(found_in("work"), scene.now_ms + in_ms);
+    return changed_banned_until(found_in("work"), scene.now_ms + in_ms);
 }
 
 static struct grant *apply(struct grant *base, const char *topic)
@@ -217,19 +217,19 @@ Test(changes, one_set_for_all_connections)
 Test(changes, a_bar_keeps_out_until_it_ends)
 {
     scene_begin("chat", NULL);
-    cr_expect_eq(bar(0), MCPX_ENOTFOUND, "there is none");
-    cr_expect_eq(bar(10), MCPX_OK);
-    cr_expect(is_barred(9));
-    cr_expect_not(changed_barred_until(found_in("play"), start_ms));
-    cr_expect_not(is_barred(10));
+    cr_expect_eq(ban(0), MCPX_ENOTFOUND, "there is none");
+    cr_expect_eq(ban(10), MCPX_OK);
+    cr_expect(is_banned(9));
+    cr_expect_not(changed_banned_until(found_in("play"), start_ms));
+    cr_expect_not(is_banned(10));
     cr_expect(may("chat"), "who is kept out loses nothing else");
     scene.by = "helper"; /* the last who says something decides */
-    cr_expect_eq(bar(20), MCPX_OK);
-    cr_expect(is_barred(19));
-    cr_expect_eq(bar(5), MCPX_OK);
-    cr_expect_not(is_barred(5));
-    cr_expect_eq(bar(0), MCPX_OK);
-    cr_expect_not(is_barred(0));
+    cr_expect_eq(ban(20), MCPX_OK);
+    cr_expect(is_banned(19));
+    cr_expect_eq(ban(5), MCPX_OK);
+    cr_expect_not(is_banned(5));
+    cr_expect_eq(ban(0), MCPX_OK);
+    cr_expect_not(is_banned(0));
 }
 
 Test(changes, the_same_grant_keeps_its_start_while_it_holds)
@@ -258,7 +258,7 @@ Test(changes, what_is_left_when_others_end_stays_as_it_was)
     cr_expect_null(changes_tick(scene.changes, scene.now_ms));
     left = found_in("work");
     cr_expect_eq(left->count, 2);
-    cr_expect_not_null(changed_held(left, CHANGE_GRANT, &to_ann, scene.now_ms));
+    cr_expect_not_null(changed_active(left, CHANGE_GRANT, &to_ann, scene.now_ms));
     cr_expect_not(may("chat:z"));
 }
 
