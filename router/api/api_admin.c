@@ -77,8 +77,8 @@ static void write_connection(const struct api_call *call, const struct peer *pee
     mcpx_json_add_member(out, "id", peer_id(peer));
     mcpx_json_add_member(out, "topic", peer_topic_name(peer));
     mx_json_add_raw(out, "capabilities", mcpx_text_view(&peer_grant(peer)->capabilities));
-    if (call->api->locate && peer_owner(peer)) {
-        call->api->locate(peer_owner(peer), &where);
+    if (call->api->origin_of && peer_owner(peer)) {
+        call->api->origin_of(peer_owner(peer), &where);
         mcpx_json_add_member(out, "address", mcpx_slice_of(address_text(where.from, address)));
         api_write_time(out, "since", where.since_ms);
     }

@@ -113,7 +113,7 @@ struct http_api {
     /* Receives each act of an administrator. */
     void (*tell)(void *context, const struct audit_note *note);
     /* Finds the origin of a connection: `owner` was given to hub_admit. */
-    void (*locate)(const void *owner, struct connection_origin *out);
+    void (*origin_of)(const void *owner, struct connection_origin *out);
     /* Refuses the pending connections of a removal; returns how many. */
     size_t (*turn_away)(void *context, const struct removal *removal);
     void *context; /* for `tell` and `turn_away`; all three functions may be NULL */

@@ -1,5 +1,5 @@
 /*
- * connection.c - the states of a socket; evict.c watches their deadlines. A connection is never
+ * connection.c - the states of a socket; evict.c watches the deadlines. A connection is never
  * freed at once: libwebsockets closes the socket and calls back later. So no list of connections
  * changes while it is walked.
  */
@@ -17,38 +17,37 @@
  */
 enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384, CODE_LEN = 2 };
 
-bool connection_take_place(struct connection *connection)
+bool connection_unauthenticated_add(struct connection *connection)
 {
     struct edge *edge = connection->edge;
     struct address network = address_network(connection->from);
 
     if (!mx_holders_add(&edge->unauthenticated, address_slice(&network), 1))
         return false;
-    list_append(&edge->strangers, &connection->in_strangers);
+    list_append(&edge->unauthenticated_all, &connection->in_unauthenticated);
     return true;
 }
 
-void connection_leave_place(struct connection *connection)
+void connection_unauthenticated_remove(struct connection *connection)
 {
     struct address network = address_network(connection->from);
 
-    if (list_is_empty(&connection->in_strangers))
+    if (list_is_empty(&connection->in_unauthenticated))
         return;
-    list_remove(&connection->in_strangers);
+    list_remove(&connection->in_unauthenticated);
     mx_holders_remove(&connection->edge->unauthenticated, address_slice(&network), 1);
 }
 
 struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address origin)
 {
-    struct address from = address_shared(origin);
     struct connection *connection = calloc(1, sizeof *connection);
 
     if (!connection)
         return NULL;
     connection->edge = edge;
-    connection->from = from;
-    list_init(&connection->in_strangers);
-    if (!connection_take_place(connection)) {
+    connection->from = address_shared(origin);
+    list_init(&connection->in_unauthenticated);
+    if (!connection_unauthenticated_add(connection)) {
         free(connection);
         return NULL;
     }
@@ -79,11 +78,12 @@ const char *connection_remote(const struct connection *connection)
     return address_text(connection->origin, text);
 }
 
-/* A new state ends all waits of the connection and discards its incomplete message. */
+/* A new state ends all waits of the connection and discards its incomplete message. An ANSWERED
+ * connection still counts as unauthenticated: it was never upgraded. */
 static void set_state(struct connection *connection, enum connection_state state)
 {
     if (state != ANSWERED)
-        connection_leave_place(connection);
+        connection_unauthenticated_remove(connection);
     waiters_remove(connection);
     signatures_forget(connection);
     list_remove(&connection->in_joining);
@@ -136,7 +136,7 @@ void connection_free(struct connection *connection)
     free(connection);
 }
 
-/* Releases the welcome of each member at its deadline. */
+/* Lets the hub write the welcome of each member at its deadline. */
 static void on_welcome(uv_timer_t *timer)
 {
     struct edge *edge = timer->data;
@@ -211,7 +211,7 @@ void connection_kill(struct connection *connection)
     edge->wake_lws = true;
 }
 
-void connection_locate(const void *connection, struct connection_origin *out)
+void connection_origin_of(const void *connection, struct connection_origin *out)
 {
     const struct connection *const own = connection;
 

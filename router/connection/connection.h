@@ -46,7 +46,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, PENDING_CONNECTION, MEMBER, L
  * via_proxy      a trusted proxy has opened it and not reported the client address yet
  * wants_proxy_head   a PROXY head must come next; `proxy_head` is its part that has arrived
  * since_ms       wall clock at which it became a member
- * in_strangers   link in edge->strangers while it is not upgraded
+ * in_unauthenticated   link in edge->unauthenticated_all until it is upgraded
  * exchange       the HTTP request in progress; NULL = none
  * waiter         while it waits for the hub; NULL else
  * signing        while the signature of its token is verified; NULL else
@@ -84,7 +84,7 @@ struct connection {
     struct address from, origin;
     struct mcpx_text proxy_head;
     int64_t since_ms;
-    struct link in_strangers;
+    struct link in_unauthenticated;
     struct exchange *exchange;
     struct waiter *waiter;
     struct signing *signing;
@@ -147,17 +147,17 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
  */
 void connection_free(struct connection *connection);
 
-/** Counts it as not upgraded, for its network. Returns false when memory runs out. */
-bool connection_take_place(struct connection *connection);
+/** Counts it for its network until it is upgraded. Returns false when memory runs out. */
+bool connection_unauthenticated_add(struct connection *connection);
 
 /** Counts it so no longer; harmless when it is not counted. */
-void connection_leave_place(struct connection *connection);
+void connection_unauthenticated_remove(struct connection *connection);
 
 /** Returns its whole address as text, for the log. Lent until the next call. */
 const char *connection_remote(const struct connection *connection);
 
-/** Finds the client address of a connection given to hub_admit, and when it joined. */
-void connection_locate(const void *connection, struct connection_origin *out);
+/** The client address of a connection given to hub_admit, and the time when it joined. */
+void connection_origin_of(const void *connection, struct connection_origin *out);
 
 /** Makes it a member: `peer` is its end in the hub. Its welcome waits WELCOME_DELAY_MS. */
 void connection_join(struct connection *connection, struct peer *peer);

@@ -108,7 +108,7 @@ struct waiters {
  * all, count                every connection; how many there are
  * room                      most connections that leave descriptors for all else
  * leaving                   connections in LEAVING, the oldest first
- * strangers                 connections not upgraded yet, the oldest first; `unauthenticated`
+ * unauthenticated_all       connections not upgraded yet, the oldest first; `unauthenticated`
  *                           counts them by network
  * welcoming                 members whose welcome is held back, the oldest first
  * waiting, deferred         connections with input kept for a later iteration, the oldest first;
@@ -132,7 +132,7 @@ struct edge {
     struct lws_vhost *vhost;
     struct listener *listeners;
     size_t listener_count;
-    struct link all, welcoming, leaving, strangers;
+    struct link all, welcoming, leaving, unauthenticated_all;
     struct mx_holders unauthenticated;
     size_t count, room;
     /* Bytes of incomplete messages, by participant; incomplete_all has their connections, the

@@ -28,11 +28,11 @@ static bool take_origin(struct connection *connection, struct address whole)
 {
     struct edge *edge = connection->edge;
 
-    connection_leave_place(connection);
+    connection_unauthenticated_remove(connection);
     connection->via_proxy = false;
     connection->origin = whole;
     connection->from = address_shared(whole);
-    if (!connection_take_place(connection)) {
+    if (!connection_unauthenticated_add(connection)) {
         connection_kill(connection);
         return false;
     }

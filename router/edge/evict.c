@@ -83,8 +83,9 @@ static struct connection *find_crowding(const struct edge *edge)
     const struct mx_holders *networks = &edge->unauthenticated;
     uint64_t most = mx_holders_held(networks, mx_holders_largest(networks));
 
-    LIST_EACH(link, &edge->strangers) {
-        struct connection *connection = LIST_ELEMENT(link, struct connection, in_strangers);
+    LIST_EACH(link, &edge->unauthenticated_all) {
+        struct connection *connection =
+            LIST_ELEMENT(link, struct connection, in_unauthenticated);
         struct address network = address_network(connection->from);
 
         if (mx_holders_held(networks, address_slice(&network)) == most)

@@ -231,7 +231,7 @@ static void open_lists(struct edge *edge)
     list_init(&edge->all);
     list_init(&edge->welcoming);
     list_init(&edge->leaving);
-    list_init(&edge->strangers);
+    list_init(&edge->unauthenticated_all);
     list_init(&edge->joining);
     list_init(&edge->incomplete_all);
     list_init(&edge->full);
@@ -267,7 +267,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
                           .turns = &edge->turns,
                           .work_ns = clock_work_ns,
                           .tell = record_change,
-                          .locate = connection_locate,
+                          .origin_of = connection_origin_of,
                           .turn_away = pending_connections_turn_away,
                           .context = edge};
     if (!edge->hub || !edge->api.tickets || !edge->api.changes || !edge->api.rates)
