@@ -26,9 +26,9 @@ static void warn_of_member(struct mcpx_text *out, const char *member, const char
     mx_format(out, ",\"details\":{\"member\":%q}}", member);
 }
 
-/* Reads a boolean member; `other` for a missing one, and with a warning for another type. */
+/* Reads a boolean member; `fallback` for a missing one, and with a warning for another type. */
 static bool read_bool(struct mcpx_text *warnings, struct mcpx_slice object, const char *name,
-                      bool other)
+                      bool fallback)
 {
     struct mcpx_slice value = mcpx_json_get(object, name);
 
@@ -36,7 +36,7 @@ static bool read_bool(struct mcpx_text *warnings, struct mcpx_slice object, cons
         return value.text[0] == 't';
     if (value.text)
         warn_of_member(warnings, name, "must be true or false");
-    return other;
+    return fallback;
 }
 
 static bool read_mode(struct mcpx_text *warnings, struct mcpx_slice meta)
@@ -107,11 +107,11 @@ static void check_limit(struct mcpx_wrapper *wrapper, struct mcpx_slice value,
               digits, bytes_max);
 }
 
-/* Appends a string value again, cut; `other` when it is empty or cannot be read. */
+/* Appends a string value again, cut; `fallback` when it is empty or cannot be read. */
 static void add_cut(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
-                    struct mcpx_slice string, size_t points, const char *other)
+                    struct mcpx_slice string, size_t points, const char *fallback)
 {
-    struct mcpx_slice text = mcpx_slice_of(other);
+    struct mcpx_slice text = mcpx_slice_of(fallback);
 
     mcpx_text_reset(&wrapper->line);
     if (mcpx_json_add_unescaped(&wrapper->line, string) && wrapper->line.len > 0)

@@ -197,7 +197,7 @@ static void shift_in(int64_t *rest, const int64_t *step, size_t count, int64_t n
 }
 
 /* True when less than twice the step is 0 or the step. */
-static bool is_whole(const int64_t *rest, const int64_t *step, size_t count)
+static bool is_multiple(const int64_t *rest, const int64_t *step, size_t count)
 {
     bool is_zero = true;
 
@@ -222,7 +222,7 @@ static enum mx_multiple divides_large(const struct mx_number *step,
         shift_in(rest, limbs, count,
                  next_limb(number, &at,
                            i == limbs_of(length) - 1 ? first_of(length) : LIMB_DIGITS));
-    result = is_whole(rest, limbs, count) ? MX_MULTIPLE_YES : MX_MULTIPLE_NO;
+    result = is_multiple(rest, limbs, count) ? MX_MULTIPLE_YES : MX_MULTIPLE_NO;
     free(limbs);
     return result;
 }

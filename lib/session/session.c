@@ -167,10 +167,10 @@ int64_t mcpx_session_deadline(const struct mcpx_session *session)
 {
     const struct mx_own *own = mx_pending_first(&session->pending);
     int64_t deadline = own ? own->deadline : INT64_MAX;
-    int64_t lift =
+    int64_t pause_end =
         mcpx_session_is_joined(session) ? mx_outbox_deadline(&session->outbox) : INT64_MAX;
 
-    return lift < deadline ? lift : deadline;
+    return pause_end < deadline ? pause_end : deadline;
 }
 
 /* ---- receiving ---- */

@@ -121,16 +121,16 @@ void bridge_calls_hold(struct bridge_calls *calls, struct bridge_call *call,
                        struct mcpx_slice payload)
 {
     mcpx_text_slice(&call->payload, payload);
-    calls->held += call->payload.len;
+    calls->payload_bytes += call->payload.len;
     if (call->holder)
-        call->holder->held += call->payload.len;
+        call->holder->payload_bytes += call->payload.len;
 }
 
 void bridge_calls_release(struct bridge_calls *calls, struct bridge_call *call)
 {
-    calls->held -= call->payload.len;
+    calls->payload_bytes -= call->payload.len;
     if (call->holder)
-        call->holder->held -= call->payload.len;
+        call->holder->payload_bytes -= call->payload.len;
     mcpx_text_fini(&call->payload);
 }
 

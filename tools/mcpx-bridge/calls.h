@@ -34,7 +34,7 @@ struct bridge_holder {
     size_t topic;
     struct mcpx_slice identity; /* as mcpx_identity_of; behind the struct */
     size_t calls;               /* how many */
-    size_t held;                /* bytes of their payloads */
+    size_t payload_bytes;       /* bytes of their payloads */
     size_t longest;             /* bytes of the longest answer since it has any */
 };
 
@@ -83,7 +83,7 @@ struct bridge_calls {
     struct bridge_call *first, *last;
     size_t count;
     int64_t last_number;
-    size_t held;                    /* bytes of all payloads */
+    size_t payload_bytes;           /* bytes of all payloads */
     int64_t due_ms;                 /* no call is due before */
     struct mx_map by_number;        /* private */
     struct bridge_holder **holders; /* private: those with calls under way */

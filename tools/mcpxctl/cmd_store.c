@@ -101,7 +101,7 @@ static void print_damage(void *context, const struct maintenance_damage *damage)
     run->status = output_print(&out, STATUS_FAILED);
 }
 
-static int look(struct run *run, void (*damage)(void *, const struct maintenance_damage *))
+static int inspect(struct run *run, void (*damage)(void *, const struct maintenance_damage *))
 {
     struct maintenance_reader reader = {.damage = damage, .context = run};
     enum mcpx_err err = maintenance_check(run->maintenance, &reader, &run->sums, &run->errors);
@@ -115,7 +115,7 @@ static int check(struct run *run)
 {
     static const char *const words[][2] = {{"damaged", "whole"}, {"false", "true"}};
     const struct maintenance_sums *sums = &run->sums;
-    int status = look(run, print_damage);
+    int status = inspect(run, print_damage);
 
     if (status != STATUS_OK)
         return status;
@@ -197,7 +197,7 @@ static int erase(struct run *run)
 
 static int restore(struct run *run)
 {
-    int status = look(run, NULL);
+    int status = inspect(run, NULL);
 
     if (status == STATUS_OK && run->sums.damages > 0)
         return fail_with(STATUS_FAILED, "%s is damaged; store check says where", run->file);

@@ -1,8 +1,8 @@
 /*
  * tokens_difference.c - compares the effective grants of participants and profiles, not their text:
  * a grant may move from a profile to an entry without any change. Patterns are compared as texts.
- * Rejected: working out the kinds of one pattern beyond another, because a reader understands
- * "chat" removed and "chat*" added.
+ * Rejected: computing the kinds that a pattern permits beyond an earlier pattern, because a reader
+ * understands "chat" removed and "chat*" added.
  */
 #include "router/policy/identity/tokens.h"
 
@@ -115,9 +115,9 @@ static struct mcpx_slice text_of(const struct tokens_entry *entry, enum list lis
                           : mx_capset_denial(entry->grant->capset, row);
 }
 
-/* Searches from `at` on, behind the previous hit: most lists have the same order. */
-static bool has(const struct tokens_entry *entry, enum list list,
-                const struct tokens_entry *other, size_t row, size_t *at)
+/* True when `entry` has the row of `other`. The search begins at `at`, behind the previous hit. */
+static bool has_row(const struct tokens_entry *entry, enum list list,
+                    const struct tokens_entry *other, size_t row, size_t *at)
 {
     size_t count = count_of(entry, list);
     bool found = false;
@@ -134,21 +134,21 @@ static bool has(const struct tokens_entry *entry, enum list list,
     return found;
 }
 
-/* Writes the rows of `of` missing in `beside`; no member when all are there. */
-static void write_list(const char *name, enum list list, const struct tokens_entry *of,
-                       const struct tokens_entry *beside, struct mcpx_text *out)
+/* Writes the rows of `entry` that `other` has not; no member when it has all. */
+static void write_list(const char *name, enum list list, const struct tokens_entry *entry,
+                       const struct tokens_entry *other, struct mcpx_text *out)
 {
     size_t count = 0, at = 0;
 
-    for (size_t i = 0; i < count_of(of, list); i++) {
-        if (has(beside, list, of, i, &at))
+    for (size_t i = 0; i < count_of(entry, list); i++) {
+        if (has_row(other, list, entry, i, &at))
             continue;
         if (count++ == 0)
             mx_json_begin_array(out, name);
         if (list == GRANTS)
-            grant_write_item(mcpx_capset_grant(of->grant->capset, i), out);
+            grant_write_item(mcpx_capset_grant(entry->grant->capset, i), out);
         else
-            mx_json_add_item(out, text_of(of, list, i));
+            mx_json_add_item(out, text_of(entry, list, i));
     }
     if (count > 0)
         mx_json_end_array(out);

@@ -217,8 +217,8 @@ Test(expose_names, cannot_be_chosen_to_collide)
         cr_assert_eq(expose_names_put(&names, EXPOSE_TOOL_NAME, &item, &shown), MCPX_OK);
         count++;
     }
-    cr_expect_lt(longest_run(&names.owns), 100);
-    cr_expect_lt(longest_run(&names.faces), 100);
+    cr_expect_lt(longest_run(&names.by_own), 100);
+    cr_expect_lt(longest_run(&names.by_shown), 100);
     expose_names_fini(&names);
 }
 
@@ -246,7 +246,7 @@ Test(expose_names, of_one_participant_take_no_room_from_others)
 
     for (size_t i = 0; i < 60000; i++)
         put(&names, "m", i);
-    cr_expect_eq(names.owns.count, EXPOSE_NAMES_MAX);
+    cr_expect_eq(names.by_own.count, EXPOSE_NAMES_MAX);
     cr_expect_eq(names.left_out, 60000 - EXPOSE_NAMES_MAX);
     put(&names, "m~2", 1);
     cr_expect_not(has(&names, "m~2__t1"), "an instance has no room of its own");
@@ -256,7 +256,7 @@ Test(expose_names, of_one_participant_take_no_room_from_others)
     put(&names, "m~2", 2);
     cr_expect(names.left_out == 60001 - EXPOSE_NAMES_MAX, "who left gives way to who is here");
     put(&names, "m", 1);
-    cr_expect_leq(names.owns.count, EXPOSE_NAMES_MAX + 1);
+    cr_expect_leq(names.by_own.count, EXPOSE_NAMES_MAX + 1);
     expose_names_fini(&names);
 }
 
@@ -270,7 +270,7 @@ Test(expose_names, no_longer_listed_make_room_for_new_ones)
         for (size_t i = 0; i < 1000; i++)
             put(&names, "m", round * 1000 + i);
     }
-    cr_expect_leq(names.owns.count, EXPOSE_NAMES_MAX);
+    cr_expect_leq(names.by_own.count, EXPOSE_NAMES_MAX);
     cr_expect_eq(names.left_out, 0);
     cr_expect(has(&names, "m__t0"), "always listed");
     cr_expect(has(&names, "m__t65999"), "the newest");
@@ -293,7 +293,7 @@ Test(expose_names, of_who_left_are_kept_until_they_are_too_many)
             put(&names, id, i * 1000 + n + 10);
         expose_names_left(&names, mcpx_slice_of(id));
     }
-    cr_expect_leq(names.owns.count, EXPOSE_NAMES_OF_GONE_MAX + 1);
+    cr_expect_leq(names.by_own.count, EXPOSE_NAMES_OF_GONE_MAX + 1);
     cr_expect(has(&names, "first__t1"), "who had little does not give way to who had much");
     cr_expect(has(&names, "second__t1"), "it is still here");
     cr_expect(has(&names, "t10009"), "left last");
@@ -301,7 +301,7 @@ Test(expose_names, of_who_left_are_kept_until_they_are_too_many)
     put(&names, "third", 9011);
     cr_expect(has(&names, "third__t9011"));
     expose_names_fini(&names);
-    cr_expect_eq(names.owns.count, 0);
+    cr_expect_eq(names.by_own.count, 0);
 }
 
 Test(expose_names, that_are_recycled_forget_the_oldest)

@@ -70,7 +70,7 @@ static bool translate_place(const struct translation *t, const struct place *pla
 static struct mcpx_slice translate(const struct translation *t, struct mcpx_slice object,
                                    unsigned where, struct mcpx_text *scratch)
 {
-    for (size_t i = 0; t->x->ids.owns.count && i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; t->x->ids.by_own.count && i < sizeof places / sizeof places[0]; i++) {
         struct mcpx_text next = {0};
 
         if ((places[i].where && !(places[i].where & where)) ||

@@ -63,19 +63,19 @@ static void write_list(struct expose *x, struct expose_items *items, struct mcpx
     size_t start = out->len;
 
     write_items(x, items, false, out);
-    items->face = 0;
+    items->shown_hash = 0;
     items->is_stale = false;
     if (start == out->len)
         return;
     start += out->text[start] == ',';
-    items->face =
+    items->shown_hash =
         mx_map_hash(x->config.key, (struct mcpx_slice){out->text + start, out->len - start});
 }
 
-uint64_t expose_list_face(struct expose *x, enum expose_list list)
+uint64_t expose_list_hash(struct expose *x, enum expose_list list)
 {
     mx_scoped_text scratch = {0};
-    uint64_t face = 1;
+    uint64_t hash = 1;
 
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
         struct expose_items *items = &participant->lists[list];
@@ -83,9 +83,9 @@ uint64_t expose_list_face(struct expose *x, enum expose_list list)
         mcpx_text_reset(&scratch);
         if (items->is_stale)
             write_list(x, items, &scratch);
-        face = items->face ? 31 * face + items->face : face;
+        hash = items->shown_hash ? 31 * hash + items->shown_hash : hash;
     }
-    return face;
+    return hash;
 }
 
 void expose_list_write(struct expose *x, enum expose_list list, struct mcpx_text *out)
@@ -94,7 +94,7 @@ void expose_list_write(struct expose *x, enum expose_list list, struct mcpx_text
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
         write_list(x, &participant->lists[list], out);
     mcpx_text_puts(out, "]}");
-    x->told[list] = expose_list_face(x, list);
+    x->told[list] = expose_list_hash(x, list);
 }
 
 size_t expose_list_name(struct expose *x, const struct expose_items *items)

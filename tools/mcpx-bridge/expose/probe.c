@@ -46,10 +46,11 @@ static void be_patient(struct expose *x, struct expose_participant *participant)
 {
     int64_t until = x->now.mono_ms + EXPOSE_PATIENCE_MS;
 
-    if (!participant->trial_ms || x->now.mono_ms - participant->trial_ms >= COLLECT_MS)
-        participant->trial_ms = x->now.mono_ms;
-    if (until > participant->trial_ms + EXPOSE_HOLD_MS)
-        until = participant->trial_ms + EXPOSE_HOLD_MS;
+    if (!participant->wait_start_ms ||
+        x->now.mono_ms - participant->wait_start_ms >= COLLECT_MS)
+        participant->wait_start_ms = x->now.mono_ms;
+    if (until > participant->wait_start_ms + EXPOSE_HOLD_MS)
+        until = participant->wait_start_ms + EXPOSE_HOLD_MS;
     participant->patience_ms = until;
 }
 
@@ -78,7 +79,7 @@ static void try_tools(struct expose *x, struct expose_participant *participant)
 {
     struct expose_items *items = &participant->lists[EXPOSE_TOOLS];
 
-    participant->is_tried = true;
+    participant->has_refused = true;
     if (!items->is_open)
         ask_page(x, items, (struct mcpx_slice){0});
     if (!items->is_open)
@@ -117,7 +118,7 @@ static void ask_lists(struct expose *x, struct expose_participant *participant, 
         mcpx_json_get(mcpx_text_view(&participant->hello), "capabilities").text != NULL;
 
     participant->state = EXPOSE_PARTICIPANT_LISTED;
-    participant->is_tried = false;
+    participant->has_refused = false;
     for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
         if (!stated ||
             expose_participant_capability(participant, expose_lists[i].capability).text)
@@ -273,11 +274,11 @@ static void refuse_list(struct expose *x, struct expose_items *items, struct mcp
 static void take_page(struct expose *x, struct expose_items *items, const struct mcpx_rpc *rpc)
 {
     struct expose_participant *participant = items->owner;
-    bool is_list = rpc && rpc->form == MCPX_RPC_RESULT, tried = participant->is_tried;
+    bool is_list = rpc && rpc->form == MCPX_RPC_RESULT, refused = participant->has_refused;
 
-    if (rpc || tried)
+    if (rpc || refused)
         participant->state =
-            is_list || !tried ? EXPOSE_PARTICIPANT_LISTED : EXPOSE_PARTICIPANT_MUTE;
+            is_list || !refused ? EXPOSE_PARTICIPANT_LISTED : EXPOSE_PARTICIPANT_MUTE;
     if (rpc)
         mx_buckets_spend(&x->reading, mcpx_identity_of(participant->id),
                          rpc->result.len > PAGE_COST ? rpc->result.len : PAGE_COST,
@@ -287,7 +288,7 @@ static void take_page(struct expose *x, struct expose_items *items, const struct
     else
         refuse_list(x, items, rpc ? rpc->error : (struct mcpx_slice){0});
     ask_again(x, items);
-    if (is_list && tried)
+    if (is_list && refused)
         ask_lists(x, participant, EXPOSE_TOOLS + 1);
     if (rpc)
         expose_touch(x);
@@ -387,7 +388,7 @@ static void probe_one(struct expose *x, struct mcpx_slice id, bool again)
     else if (!again && !participant->away_ms)
         return;
     participant->away_ms = 0;
-    participant->trial_ms = 0;
+    participant->wait_start_ms = 0;
     ask_hello(x, participant);
 }
 

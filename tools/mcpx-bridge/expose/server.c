@@ -276,7 +276,7 @@ static void hold(struct expose *x, struct mcpx_slice line, struct mcpx_slice id)
 {
     struct bridge_call *held;
 
-    if (x->held.count == HELD_MAX || line.len > HELD_BYTES - x->held.held) {
+    if (x->held.count == HELD_MAX || line.len > HELD_BYTES - x->held.payload_bytes) {
         if (!expose_terms_turn_away(x, line, true))
             expose_tell_error(x, id, BRIDGE_UNAVAILABLE,
                               "too many requests wait for the topic's servers");
@@ -303,7 +303,7 @@ static bool serve_method(struct expose *x, const struct method *method,
 }
 
 /* False for subscriptions that get no notifications, and invocations without contract settings. */
-static bool is_spoken(const struct expose *x, const struct method *method)
+static bool is_supported(const struct expose *x, const struct method *method)
 {
     return !(method->handle == expose_listen && x->config.answers_only) &&
            (method->handle != expose_invoke || x->config.terms);
@@ -320,7 +320,7 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
         if (!bridge_is(rpc->method, methods[i].method))
             continue;
-        if (!is_spoken(x, &methods[i]))
+        if (!is_supported(x, &methods[i]))
             break;
         request.list = methods[i].list;
         if (!serve_method(x, &methods[i], &request))

@@ -43,7 +43,7 @@ static void tell_changes(struct expose *x)
     bool changed[EXPOSE_LIST_COUNT];
 
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
-        uint64_t now = expose_list_face(x, (enum expose_list)i);
+        uint64_t now = expose_list_hash(x, (enum expose_list)i);
 
         changed[i] = x->told[i] && x->told[i] != now;
         x->told[i] = now;

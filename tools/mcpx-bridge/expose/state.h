@@ -398,7 +398,7 @@ int64_t expose_settle_deadline(const struct expose *x);
 
 /** Appends `{"MEMBER":[...]}` for the client and notes its hash; and that hash, not 0. */
 void expose_list_write(struct expose *x, enum expose_list list, struct mcpx_text *out);
-uint64_t expose_list_face(struct expose *x, enum expose_list list);
+uint64_t expose_list_hash(struct expose *x, enum expose_list list);
 
 /**
  * Gives names to the items of a list, shown or not: a client may call an item of an earlier list,

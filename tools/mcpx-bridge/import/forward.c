@@ -365,7 +365,7 @@ void import_take_request(struct import *import, size_t topic, const struct mcpx_
         forward(import, call, now);
     else if (import->over)
         import_refuse_for_outage(import, call);
-    else if (!bridge_may_have(call->holder->held, import->calls.held,
+    else if (!bridge_may_have(call->holder->payload_bytes, import->calls.payload_bytes,
                               import->config->wait_bytes))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "the server is not ready, and too many bytes of yours wait for it");

@@ -59,8 +59,8 @@ struct expose_items {
     struct mcpx_text text;  /* a JSON array; empty when there is none */
     struct mcpx_text pages; /* the same, not complete yet */
     size_t held;            /* private: its bytes in the catalogue's `lists` */
-    uint64_t face;          /* private: hash of it as it is shown */
-    bool is_stale;          /* `face` may be out of date */
+    uint64_t shown_hash;    /* private: hash of it as it is shown */
+    bool is_stale;          /* `shown_hash` may be out of date */
     int64_t rest_ms;        /* mono_ms before which it is not read again */
     size_t page_count;
     uint64_t cursor;          /* private: hash of an earlier cursor, to find a cycle */
@@ -81,11 +81,11 @@ struct expose_participant {
     enum expose_participant_state state;
     int64_t asked_ms;       /* mono_ms at which it was sent "initialize" last */
     int64_t patience_ms;    /* mono_ms until which the client waits for its answers */
-    int64_t trial_ms;       /* mono_ms at which that wait began; 0 = it did not */
+    int64_t wait_start_ms;  /* mono_ms at which that wait began; 0 = it did not */
     struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
     int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is in the topic */
     bool is_here;           /* the roster had it at the last comparison */
-    bool is_tried;          /* it refused "initialize": only its tools are asked for */
+    bool has_refused;       /* it refused "initialize": only its tools are asked for */
     struct expose_items lists[EXPOSE_LIST_COUNT];
 };
 

@@ -18,7 +18,7 @@ struct expose_name {
     struct expose_name *previous, *next; /* of the same owner and space; next is newer */
     struct expose_owner *owner;
     enum expose_space space;
-    uint64_t face;         /* keyed hash of shown */
+    uint64_t shown_hash;   /* keyed hash of shown */
     uint64_t pass;         /* the table's, when it was put last */
     uint64_t renewed;      /* the list's, when it was listed last */
     struct mcpx_slice own; /* behind the struct */
@@ -64,7 +64,7 @@ static struct expose_name *next_called(const struct expose_names *names,
 
     while ((row = (struct expose_name *)(uintptr_t)mx_map_next(map, hash, at)))
         if (row->space == space &&
-            mcpx_slice_equal(map == &names->faces ? mcpx_text_view(&row->shown) : row->own,
+            mcpx_slice_equal(map == &names->by_shown ? mcpx_text_view(&row->shown) : row->own,
                              name))
             break;
     return row;
@@ -75,7 +75,7 @@ static struct expose_name *find_face(const struct expose_names *names, enum expo
 {
     size_t at = 0;
 
-    return next_called(names, &names->faces, space, shown, &at);
+    return next_called(names, &names->by_shown, space, shown, &at);
 }
 
 static struct expose_name *find_pair(const struct expose_names *names, enum expose_space space,
@@ -84,7 +84,7 @@ static struct expose_name *find_pair(const struct expose_names *names, enum expo
     struct expose_name *row;
     size_t at = 0;
 
-    while ((row = next_called(names, &names->owns, space, item->own, &at)) &&
+    while ((row = next_called(names, &names->by_own, space, item->own, &at)) &&
            !is_owner(row->owner, item->participant))
         ;
     return row;
@@ -110,8 +110,8 @@ static void forget_row(struct expose_names *names, struct expose_name *row)
     struct expose_owner *owner = row->owner;
 
     unlist(&owner->lists[row->space], row);
-    mx_map_remove(&names->owns, mx_map_hash(names->key, row->own), (uintptr_t)row);
-    mx_map_remove(&names->faces, row->face, (uintptr_t)row);
+    mx_map_remove(&names->by_own, mx_map_hash(names->key, row->own), (uintptr_t)row);
+    mx_map_remove(&names->by_shown, row->shown_hash, (uintptr_t)row);
     owner->lists[row->space].count--;
     mx_holders_remove(owner->left ? &names->gone : &names->held[row->space],
                       identity_of(owner), 1);
@@ -229,8 +229,8 @@ void expose_names_fini(struct expose_names *names)
 {
     while (names->owners)
         free_owner(names, names->owners);
-    mx_map_fini(&names->owns);
-    mx_map_fini(&names->faces);
+    mx_map_fini(&names->by_own);
+    mx_map_fini(&names->by_shown);
     for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
         mx_holders_fini(&names->held[i]);
     mx_holders_fini(&names->gone);
@@ -267,7 +267,7 @@ static bool is_sole(const struct expose_names *names, enum expose_space space,
     size_t at = 0;
 
     while (!is_id(space) &&
-           (row = next_called(names, &names->owns, space, item->own, &at)) != NULL)
+           (row = next_called(names, &names->by_own, space, item->own, &at)) != NULL)
         if (!is_owner(row->owner, item->participant))
             return false;
     return !find_face(names, space, item->own);
@@ -311,11 +311,11 @@ static void rename_rival(struct expose_names *names, const struct expose_item *i
         return;
     write_distinct(names, space, &(struct expose_item){row->owner->participant, item->own},
                    &shown);
-    mx_map_remove(&names->faces, row->face, (uintptr_t)row);
+    mx_map_remove(&names->by_shown, row->shown_hash, (uintptr_t)row);
     mcpx_text_fini(&row->shown);
     row->shown = shown;
-    row->face = mx_map_hash(names->key, mcpx_text_view(&shown));
-    mx_map_put(&names->faces, row->face, (uintptr_t)row);
+    row->shown_hash = mx_map_hash(names->key, mcpx_text_view(&shown));
+    mx_map_put(&names->by_shown, row->shown_hash, (uintptr_t)row);
     if (!is_uri(space) && names->renamed)
         names->renamed(names->user, item->own, mcpx_text_view(&shown));
 }
@@ -328,8 +328,8 @@ static bool make_room(struct expose_names *names, struct expose_owner *owner,
 {
     struct list *list = &owner->lists[space];
 
-    mx_map_reserve(&names->owns);
-    mx_map_reserve(&names->faces);
+    mx_map_reserve(&names->by_own);
+    mx_map_reserve(&names->by_shown);
     if (hold(names, owner, space, 1))
         return true;
     if (list->first && list->first->renewed != list->renewed)
@@ -352,9 +352,9 @@ static struct expose_name *add_row(struct expose_names *names, struct expose_own
     rename_rival(names, item, space);
     row->owner = owner;
     row->space = space;
-    row->face = mx_map_hash(names->key, mcpx_text_view(&row->shown));
-    mx_map_put(&names->owns, mx_map_hash(names->key, item->own), (uintptr_t)row);
-    mx_map_put(&names->faces, row->face, (uintptr_t)row);
+    row->shown_hash = mx_map_hash(names->key, mcpx_text_view(&row->shown));
+    mx_map_put(&names->by_own, mx_map_hash(names->key, item->own), (uintptr_t)row);
+    mx_map_put(&names->by_shown, row->shown_hash, (uintptr_t)row);
     append(&owner->lists[space], row);
     owner->lists[space].count++;
     return row;
@@ -406,7 +406,7 @@ bool expose_names_rivals(const struct expose_names *names, enum expose_space spa
 
     if (is_id(space) || !(is_uri(space) || names->plain))
         return false;
-    while ((row = next_called(names, &names->owns, space, own, &at)) != NULL) {
+    while ((row = next_called(names, &names->by_own, space, own, &at)) != NULL) {
         struct mcpx_slice who = row->owner->participant;
 
         if (count == 0 || mcpx_slice_compare(who, *one) < 0) {

@@ -83,10 +83,10 @@ struct expose_names {
     /* Called for each changed name of a tool or prompt; NULL: not called. */
     void (*renamed)(void *user, struct mcpx_slice former, struct mcpx_slice shown);
     void *user;
-    uint64_t pass;       /* not 0: number of the list being written; it has each name once */
-    size_t left_out;     /* names refused for lack of room */
-    struct mx_map owns;  /* rows by own name; the rest is private */
-    struct mx_map faces; /* rows by shown name */
+    uint64_t pass;        /* not 0: number of the list being written; it has each name once */
+    size_t left_out;      /* names refused for lack of room */
+    struct mx_map by_own; /* rows by own name; the rest is private */
+    struct mx_map by_shown;                     /* rows by shown name */
     struct expose_owner *owners;                /* most recently used first */
     struct mx_holders held[EXPOSE_SPACE_COUNT]; /* names of present participants */
     struct mx_holders gone;                     /* of absent ones */
