@@ -4,10 +4,10 @@
  * Rejected: a library for big numbers; only order, form and divisibility by a step are needed, and
  * the first two need no arithmetic.
  *
- * A number is never expanded: 1e999999999 stays one digit with an exponent. That also holds for the
- * remainder by a step. Neither number ends with a zero, so a step with the lower place never
- * divides. Else the number gets its zeros, but never more than four for each digit of the step: a
- * step of n digits has fewer than 4n factors 2 or 5, and more zeros than that change nothing.
+ * A number is never expanded: 1e999999999 stays one digit with an exponent. A number is not a
+ * multiple when its last digit has a lower exponent than that of the step, because neither ends
+ * with a zero. Else the number gets the zeros between both exponents, at most four for each digit
+ * of the step: a step of n digits has fewer than 4n factors 2 or 5, so more zeros change nothing.
  */
 #include "lib/json/number.h"
 
@@ -32,8 +32,8 @@ static bool read_exponent(struct mcpx_slice text, size_t at, int64_t *exponent)
     return true;
 }
 
-/* The span from the first nonzero digit to the last; `place` is the place of the text's end. */
-static void take_digits(struct mcpx_slice text, int64_t place, struct mx_number *number)
+/* Takes the span from the first nonzero digit to the last; `exponent` as it was behind the "e". */
+static void take_digits(struct mcpx_slice text, int64_t exponent, struct mx_number *number)
 {
     const char *point = memchr(text.text, '.', text.len);
     const char *begin = text.text, *end = text.text + text.len;
@@ -46,12 +46,12 @@ static void take_digits(struct mcpx_slice text, int64_t place, struct mx_number 
         return;
     number->digits = (struct mcpx_slice){begin, (size_t)(end - begin)};
     number->count = number->digits.len - (point > begin && point < end);
-    number->exponent = place + (text.text + text.len - end);
+    number->exponent = exponent + (text.text + text.len - end);
     if (point)
         number->exponent -= text.text + text.len - point - (point < end);
 }
 
-/* The exponent of the first digit, as it is written. */
+/* The exponent of the first digit: 2 for 123. */
 static int64_t lead_of(const struct mx_number *number)
 {
     return (int64_t)number->count + number->exponent - 1;
@@ -136,7 +136,7 @@ static int64_t next_limb(const struct mx_number *number, size_t *at, size_t coun
     return limb;
 }
 
-/* The remainder by a step of at most 18 digits. */
+/* True when the remainder by a step of at most 18 digits is 0. */
 static bool divides_small(const struct mx_number *step, const struct mx_number *number,
                           size_t length)
 {
@@ -159,7 +159,7 @@ static size_t limbs_of(size_t digits)
     return (digits + LIMB_DIGITS - 1) / LIMB_DIGITS;
 }
 
-/* The digits of the first limb from the left, of as many as these digits need. */
+/* How many of a number's digits are in its highest limb. */
 static size_t first_of(size_t digits)
 {
     return (digits - 1) % LIMB_DIGITS + 1;
@@ -179,9 +179,9 @@ static void subtract(int64_t *rest, const int64_t *step, size_t count, int64_t t
 }
 
 /*
- * rest = rest * LIMB + next, less the step as often as the highest limbs show that it fits. That
- * is never too often, and leaves less than twice the step: the highest two limbs of the rest are
- * then no more than those of the step. `rest` has one limb more than the step.
+ * rest = rest * LIMB + next. Then subtracts the step `times` times: a guess from the highest limbs,
+ * never too high, because `lead` is rounded up. At a guess of 0 less than twice the step is left:
+ * the highest limbs of `rest` do not exceed those of the step. `rest` has one limb more.
  */
 static void shift_in(int64_t *rest, const int64_t *step, size_t count, int64_t next)
 {
@@ -196,7 +196,7 @@ static void shift_in(int64_t *rest, const int64_t *step, size_t count, int64_t n
     } while (times > 0);
 }
 
-/* True when less than twice the step is 0 or the step. */
+/* True when the rest, less than twice the step, is 0 or equal to the step. */
 static bool is_multiple(const int64_t *rest, const int64_t *step, size_t count)
 {
     bool is_zero = true;

@@ -53,8 +53,8 @@ bool mx_number_is_integer(const struct mx_number *number);
  * work   budget in steps of about a nanosecond; steps taken are subtracted. Two small numbers cost
  *        nothing.
  *
- * Returns UNKNOWN when `work` does not suffice, or a step of more than 18 digits meets an end of
- * memory. Allocates only for such a step: about its length.
+ * Returns UNKNOWN when `work` does not suffice, or when memory runs out. Allocates only for a step
+ * of more than 18 digits: about its length.
  */
 enum mx_multiple mx_number_is_multiple(const struct mx_number *number,
                                        const struct mx_number *step, uint64_t *work);
