@@ -10,7 +10,7 @@
  * Replaces limits.log_bytes 0 by a quarter of the memory, at least BOUNDS_LOG_BYTES_MIN. It becomes
  * BOUNDS_LOG_BYTES when the size of the memory is unknown.
  *
- * memory    of machine_memory
+ * memory    as machine_memory returned it
  */
 void bounds_settle(struct config *config, uint64_t memory);
 
@@ -25,7 +25,7 @@ size_t bounds_room(uint64_t descriptors);
 
 /** The resources of this machine. */
 struct machine_limits {
-    uint64_t memory;      /* of machine_memory */
+    uint64_t memory;      /* as machine_memory returned it */
     uint64_t descriptors; /* that this process may have; 0 = not known */
     uint64_t taken;       /* memory of this process, with the configuration read */
 };

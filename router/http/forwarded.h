@@ -15,9 +15,9 @@ struct sockaddr;
 enum { ADDRESS_LEN = 16 };
 
 /**
- * The part of an address that identifies one household or machine: all of an IPv4 address, the
- * first 64 bits of an IPv6 address. IPv4 is stored as an IPv4-mapped address. All clients of Unix
- * sockets share the address ff00::.
+ * An address, whole or shared. A shared address is the part that identifies one household or
+ * machine: all of an IPv4 address, the first 64 bits of an IPv6 address. IPv4 is stored as an
+ * IPv4-mapped address. All clients of Unix sockets have the address ff00::.
  */
 struct address {
     unsigned char bytes[ADDRESS_LEN];
@@ -26,7 +26,7 @@ struct address {
 /** The address of a peer's socket, whole. `from` is borrowed. */
 struct address address_whole(const struct sockaddr *from);
 
-/** The part of a whole address used by limits: see struct address. */
+/** The shared address, for limits: see struct address. */
 struct address address_shared(struct address whole);
 
 /**
@@ -67,7 +67,7 @@ bool forwarded_is_trusted(const struct config *config, struct address whole);
 struct address forwarded_find(const struct config *config, const struct mx_http_head *head,
                               struct address from);
 
-/** Limit of a head in bytes; heads with many extensions are refused. */
+/** Limit of a PROXY head in bytes; heads with many extensions are refused. */
 enum { PROXY_HEAD_MAX = 4096 };
 
 /**
@@ -79,7 +79,7 @@ enum { PROXY_HEAD_MAX = 4096 };
 enum proxy_head { PROXY_HEAD_MORE, PROXY_HEAD_FROM, PROXY_HEAD_OWN, PROXY_HEAD_BAD };
 
 /**
- * Reads a head.
+ * Reads a PROXY head.
  *
  * bytes   all bytes received so far
  * len     filled with its length, unless there is more to come or it is bad

@@ -160,8 +160,7 @@ static bool add_frames(struct mcpx_text *out, struct mcpx_slice more,
     return !out->failed;
 }
 
-bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
-                    struct mcpx_slice *frames)
+bool notice_welcome(const struct peer *peer, struct mcpx_slice more, struct mcpx_slice *frames)
 {
     const struct hub_config *config = &peer->hub->config;
     const struct welcome *welcome = &peer->welcome;
@@ -184,7 +183,7 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
     if (*config->rev)
         mx_format(out, ",\"policy\":{\"rev\":\"%s\"}", config->rev);
     mcpx_text_puts(out, "}}");
-    return frame_end(out, frames) && add_frames(out, behind, frames);
+    return frame_end(out, frames) && add_frames(out, more, frames);
 }
 
 /* ---- system/presence ---- */

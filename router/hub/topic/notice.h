@@ -11,8 +11,8 @@
 #define NOTICE_FROM "system:gateway"
 
 /**
- * Appends the frame that ends a connection with the error's close code and text. A refusal after
- * the upgrade (MCPX_ENOTNOW) has its name in place of the text. Protocol: sections 6 and 7.
+ * Appends a close frame with the error's close code and text. A refusal after the upgrade
+ * (MCPX_ENOTNOW) has the error's wire name as text. Protocol: sections 6 and 7.
  *
  * again_ms   for MCPX_EGOING: the client must wait this long before it reconnects
  */
@@ -40,10 +40,10 @@ void notice_participant(const struct peer *peer, struct mcpx_text *out);
 bool notice_position(const struct topic *topic, struct mcpx_slice *text);
 
 /**
- * Composes the system/welcome that a peer is owed, and puts the frames `behind` behind it. False
- * when memory runs out.
+ * Composes the system/welcome that a peer is owed, and appends the frames `more`. False when memory
+ * runs out.
  */
-bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
+bool notice_welcome(const struct peer *peer, struct mcpx_slice more,
                     struct mcpx_slice *frames);
 
 /**
@@ -56,7 +56,7 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
 bool notice_presence(const struct peer *peer, const char *event, const char *reason,
                      struct mcpx_slice *text);
 
-/** The members of an error beside its name. Only those of the error are written. */
+/** The members of system/error. Each is written only for the errors that have it. */
 struct error_notice {
     enum mcpx_err err;
     struct mcpx_slice id;          /* of the offending envelope; absent when unknown */

@@ -38,7 +38,7 @@ struct hub;
       "Segments of history given up because all logs together took too much")                 \
     X(slow, "mcpx_slow_consumers_total", "counter", "Readers that fell off the log")
 
-/** Classes of times of deliveries, in milliseconds, and of matches, in nanoseconds. */
+/** Histogram classes of delivery times in milliseconds, and of match times in nanoseconds. */
 extern const struct mx_classes stats_delivery_ms, stats_match_ns;
 
 /** Number of reasons to refuse a kind: `enum mcpx_refusal`. */
@@ -80,8 +80,8 @@ struct stats {
 #undef STATS_MEMBER
 
 /**
- * The edge has written all output offered by hub_next_ready by `now`. Only the statistics of
- * delivery times use it: no time passes in the hub.
+ * The edge has written all output that hub_next_ready offered. Only the statistics of delivery
+ * times use `now`: no time passes in the hub.
  */
 void hub_note_written(struct hub *hub, struct mcpx_now now);
 
