@@ -42,9 +42,9 @@ struct mcpx_rpc {
     /* Raw: a number, a string with its quotes, or null; absent when there is none. */
     struct mcpx_slice id;
     struct mcpx_slice method; /* unescaped; absent in RESULT and ERROR */
-    /* The CONTEXT from params (protocol section 2), unescaped; absent where that table takes
-     * nothing, where the member is missing or not a string, and where it is empty, has a control
-     * character or would make the kind longer than MCPX_KIND_MAX. */
+    /* The CONTEXT from params (protocol section 2), unescaped. Absent when the method has none,
+     * when the member is missing or not a string, and when its text is empty, has a control
+     * character or makes the kind longer than MCPX_KIND_MAX. */
     struct mcpx_slice context;
     struct mcpx_slice params;
     struct mcpx_slice result;
@@ -60,12 +60,12 @@ struct mcpx_rpc {
  * out     filled; unspecified on failure
  * fault   filled on failure (reason, field); may be NULL
  *
- * Returns MCPX_OK, or MCPX_EINVALID when the text is not an object; has `jsonrpc` other than "2.0";
- * has twice one of jsonrpc, id, method, params, result, error, or the member of params with the
- * context; has an id other than a string, an integer or null (null only in ERROR), or a result
- * without an id; has a method that is not a string or fits no kind; params that are neither object
- * nor array; both method and result or error, both result and error, or none of the three.
- * Never allocates.
+ * Returns MCPX_OK; or MCPX_EINVALID for text that is not an object, `jsonrpc` other than "2.0", an
+ * ambiguous decisive member (jsonrpc, id, method, params, result, error, the context, and others in
+ * params and `_meta`), an id other than a string, an integer or null (null only in ERROR), a result
+ * without an id, a method that is not a string or fits no kind, params that are neither object nor
+ * array, both method and result or error, both result and error, or none of the three. Never
+ * allocates.
  */
 MCPX_API enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,
                                      struct mcpx_fault *fault);
@@ -95,8 +95,8 @@ MCPX_API enum mcpx_err mcpx_rpc_kind(const struct mcpx_rpc *rpc, const char *typ
  * Checks whether the kind agrees with the payload.
  *
  *   mcp/request     REQUEST or NOTIFICATION; METHOD equal; CONTEXT, when the kind has one,
- *                   equal. A kind without CONTEXT agrees with every context: the router then
- *                   matched the short kind. A BODY is accepted for notifications/... only
+ *                   equal. A kind without CONTEXT agrees with every context: the router has
+ *                   matched just that kind. A BODY is accepted for notifications/... only
  *   mcp/response    RESULT or ERROR, with an id; the session compares METHOD and CONTEXT with
  *                   the request
  *   mcp/proposal    BODY or NOTIFICATION, that is: no id; METHOD and CONTEXT as above

@@ -26,7 +26,7 @@ static void warn_of_member(struct mcpx_text *out, const char *member, const char
     mx_format(out, ",\"details\":{\"member\":%q}}", member);
 }
 
-/* Reads a boolean member; `fallback` for a missing one, and with a warning for another type. */
+/* Reads a boolean member; `fallback` when it is missing or, with a warning, not a boolean. */
 static bool read_bool(struct mcpx_text *warnings, struct mcpx_slice object, const char *name,
                       bool fallback)
 {
@@ -107,7 +107,7 @@ static void check_limit(struct mcpx_wrapper *wrapper, struct mcpx_slice value,
               digits, bytes_max);
 }
 
-/* Appends a string value again, cut; `fallback` when it is empty or cannot be read. */
+/* Appends a string value, cut after `points`; `fallback` when it is empty or cannot be read. */
 static void add_cut(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
                     struct mcpx_slice string, size_t points, const char *fallback)
 {
@@ -120,7 +120,7 @@ static void add_cut(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
     wrapper->failed |= wrapper->line.failed;
 }
 
-/* True for members of a structured error that have a place of their own. */
+/* True for members of the tool's error that are also members of the envelope's errors. */
 static bool has_place(const struct mcpx_json_walk *walk)
 {
     return mcpx_json_walk_at(walk, "code") || mcpx_json_walk_at(walk, "message") ||

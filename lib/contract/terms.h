@@ -33,55 +33,55 @@ struct mx_context_terms {
     /* Where the server reads it: a member of params, `_meta` or `arguments`, and its name there. */
     const char *place;
     const char *name;
-    /* JSON object: members of a made context; absent: none. */
+    /* JSON object: members that replace those of a made context; absent: none. */
     struct mcpx_slice values;
 };
 
-/** Terms. */
+/** Contract settings. */
 struct mcpx_terms {
     struct mx_arena arena;
     enum mx_validate validate;
     enum mcpx_tier tier;
     /* For tools without settings of their own; its name is absent. */
     struct mx_tool_terms all;
-    struct mx_tool_terms *tools; /* of the others */
+    struct mx_tool_terms *tools; /* with settings of their own */
     size_t tool_count;
     size_t input_max;  /* bytes of arguments; 0: no bound */
     size_t output_max; /* bytes of a result; 0: no bound */
     size_t schema_max; /* bytes of a participant's compiled schemas; 0: no bound */
     struct mx_context_terms context;
     bool has_handshake;
-    /* Its tools are the server's. Aliases, the version of their fixture, and namespaces count
-     * without it, too. */
+    /* Its answer, without the tools: the server has these. Aliases, their fixture's version and
+     * namespaces apply without a handshake, too. */
     struct mcpx_handshake handshake;
     const char *log_dir; /* NULL: no log */
     size_t log_keep;
     size_t log_bytes;
 };
 
-/** The terms of a tool. */
+/** The contract settings of a tool. */
 const struct mx_tool_terms *mx_terms_of(const struct mcpx_terms *terms,
                                         struct mcpx_slice tool);
 
 /**
- * Resolves a name to a tool, by its server's name: a tool of this name, else the tool of this
- * alias. An alias of an alias is not resolved.
+ * Finds the tool that a caller's name means: the tool of this name, else the tool of this alias. An
+ * alias of an alias is not resolved.
  *
  * tools   of the server
  *
- * Absent when there is none. Lent by the terms or by `name`.
+ * Returns its name at the server, or absent. Lent by the terms or by `name`.
  */
 struct mcpx_slice mx_alias_find(const struct mcpx_terms *terms, const struct mcpx_tools *tools,
                                 struct mcpx_slice name);
 
 /**
- * Its entry in `tools/list`. Its only argument is the context, if the settings place it among the
- * arguments. Static.
+ * The handshake's entry in `tools/list`. Its only argument is the context, if the settings place
+ * that among the arguments. Static.
  */
 const char *mx_handshake_tool(const struct mcpx_terms *terms);
 
 /**
- * Appends its result.
+ * Appends the result of the handshake.
  *
  * tools         of the server
  * participant   of the enforcement point

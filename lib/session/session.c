@@ -46,7 +46,7 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
 
     if (!mx_session_reserve(session, 0) &&
         session->events.count + 2 * session->pending.ids.count >= session->events.size)
-        return; /* LEFT was queued before, and the application has not fetched it */
+        return; /* the slot reserved for LEFT is taken: an earlier LEFT was not fetched */
     event = mx_tell(session, MCPX_EVENT_LEFT, NULL, NULL);
     event->told.code = code;
     event->told.retry_ms = retry_ms;

@@ -248,8 +248,8 @@ int fail_at(int status, const char *where, size_t line, struct mcpx_slice before
 
 /**
  * Returns a result of libmcpx unchanged; ends the program when it is MCPX_ENOMEM. malloc ends our
- * programs itself (memory.c), so code in tools/ does not check for memory: texts and lists are
- * complete. This and text_whole guard output, in case libmcpx reports MCPX_ENOMEM for another
+ * programs itself (memory.c), so code in tools/ does not check for memory: no text or list lacks a
+ * part. This function and text_whole guard output, in case libmcpx reports MCPX_ENOMEM for another
  * reason.
  */
 enum mcpx_err memory_checked(enum mcpx_err err);
@@ -257,10 +257,10 @@ enum mcpx_err memory_checked(enum mcpx_err err);
 /** Lends a text for output; ends the program when the text has failed. */
 struct mcpx_slice text_whole(const struct mcpx_text *text);
 
-/** Prints whole lines to standard error, unchanged, waiting as complaints do. */
+/** Prints whole lines to standard error, unchanged. It waits only while complaints wait. */
 void complaints_put(struct mcpx_slice lines);
 
-/** Prints how many lines are missing, and why; a JSON object after complain_as_json. */
+/** Prints how many lines are missing, and why. After the second call it prints a JSON object. */
 void complain_of_missing(uint64_t count, const char *why);
 void complain_as_json(void);
 

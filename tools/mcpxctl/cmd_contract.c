@@ -1,9 +1,9 @@
 /*
- * cmd_contract.c - works on documents, without a router. contract prints the contracts for other
- * validators, and digest the digest of a document. parity lists the differences of two logs, line
- * by line; a line of only one log is a difference, too. wrap puts the output of a program into the
- * envelope of tool results. It is for programs other than MCP servers: a bridge wraps the answers
- * of a server.
+ * cmd_contract.c - four verbs for documents, without a router. `contract` prints the contracts for
+ * other validators, `digest` prints the digest of a document. `parity` lists the differences of two
+ * logs, line by line; a line of only one log is a difference, too. `wrap` puts the output of a
+ * program into the envelope of tool results. It is for programs other than MCP servers: a bridge
+ * wraps the answers of a server.
  */
 #include "tools/mcpxctl/core/verbs.h"
 

@@ -1,9 +1,8 @@
 /*
- * loop.c - parts of every verb on an event loop. Signals are taken by the loop, not by a handler
- * with a flag, so that an ending runs where everything else runs. A token is asked for on a thread
- * of libuv, because nothing else may wait for a router, or a disk, that does not answer. The client
- * decides when to reconnect. An attempt that comes too early is refused, and asks for a token
- * again.
+ * loop.c - parts of every verb on an event loop. A signal is an event of the loop, so the code that
+ * ends the program runs in the loop as all other code. A thread of libuv asks for a token, because
+ * the loop must not wait for a router, or a disk, that does not answer. The client decides when to
+ * reconnect. The router refuses an attempt without the new token; the program asks for it again.
  */
 #include "tools/mcpx-bridge/edge/loop.h"
 
@@ -51,7 +50,7 @@ bool loop_may_log(struct mcpx_slice sentence)
     return bridge_limit_allows(&limit, sentence, mx_clock_now().mono_ms);
 }
 
-/* As complain() does, in one line and at a rate: the sentence may hold what others sent. */
+/* As complain(), in one line and within the limit: the sentence may hold what others sent. */
 static void print(struct mcpx_slice sentence)
 {
     mx_scoped_text visible = {0};

@@ -1,7 +1,7 @@
 /*
- * ids.c - ids of tasks, and of questions answered elsewhere. Servers give them out and clients send
- * them back; two servers may both begin at "1". So a table like that of names translates the ids in
- * messages, in both directions. It forgets its oldest ids.
+ * ids.c - ids of tasks, and of elicitations that a person answers at a URL. Servers give them out
+ * and clients send them back; two servers may both begin at "1". So a table like that of names
+ * translates the ids in messages, in both directions. It forgets its oldest ids.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
@@ -51,7 +51,7 @@ static const struct place places[] = {
     {EXPOSE_ID_OF_ELICITATION, EXPOSE_ELICITATION_ID, {"elicitationId"}},
 };
 
-/* Appends the value with the id `down` members into the place translated. False: unchanged. */
+/* Appends the value with its id translated; path[down] is the next member. False: unchanged. */
 static bool translate_place(const struct translation *t, const struct place *place,
                             size_t down, struct mcpx_slice value, struct mcpx_text *out)
 {

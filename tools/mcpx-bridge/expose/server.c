@@ -140,7 +140,7 @@ static void keep(struct mcpx_text *out, struct mcpx_slice value)
         mcpx_text_slice(out, value);
 }
 
-/* From the client's first request on, the bridge asks the servers in its name. */
+/* Keeps what the client says about itself. At its first request the bridge greets the servers. */
 static void greet(struct expose *x, const struct mcpx_rpc *rpc)
 {
     bool first = !x->client.greeted;
@@ -269,7 +269,7 @@ static bool read_revision(struct expose *x, struct expose_request *request)
  * connected. Answered at once, it would see none, and many clients never ask again.
  */
 
-/* REACH_MS: the longest wait for a router that is not reached yet. The others: most lines kept. */
+/* REACH_MS: the longest wait for a router not reached yet. HELD: most lines kept, and bytes. */
 enum { REACH_MS = 20000, HELD_MAX = 1024, HELD_BYTES = 128 << 20 };
 
 static void hold(struct expose *x, struct mcpx_slice line, struct mcpx_slice id)

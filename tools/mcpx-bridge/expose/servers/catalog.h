@@ -47,7 +47,7 @@ enum expose_participant_state {
 };
 
 /**
- * Most bytes of the lists of one participant, all its instances together, and of all participants.
+ * Limits of lists in bytes: for a participant, with all its instances, and for all participants.
  * While a list is read again, the longer one of old and new list counts.
  */
 enum { EXPOSE_LISTS_CAP = 16 << 20, EXPOSE_LISTS_TOTAL = 64 << 20 };
@@ -81,7 +81,7 @@ struct expose_participant {
     enum expose_participant_state state;
     int64_t asked_ms;       /* mono_ms at which it was sent "initialize" last */
     int64_t patience_ms;    /* mono_ms until which the client waits for its answers */
-    int64_t wait_start_ms;  /* mono_ms at which that wait began; 0 = it did not */
+    int64_t wait_start_ms;  /* mono_ms at which its first such wait began; 0 = none */
     struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
     int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is in the topic */
     bool is_here;           /* the roster had it at the last comparison */
@@ -89,7 +89,7 @@ struct expose_participant {
     struct expose_items lists[EXPOSE_LIST_COUNT];
 };
 
-/** All participants. Zero-initialised, with key and bounds of `lists`, it is empty. */
+/** All participants. Zeroed except for the key and bounds of `lists`, it is empty. */
 struct expose_catalog {
     struct mx_holders lists; /* bytes of lists, per participant */
     struct expose_participant **participants;
