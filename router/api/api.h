@@ -155,7 +155,7 @@ bool api_target(const struct api_call *call, struct change_act *act, struct http
 void api_write_time(struct mcpx_text *out, const char *name, int64_t wall_ms);
 
 /** Appends a member: the changes active now, as an array. */
-void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mcpx_text *out);
+void api_write_changes(const struct change_list *list, int64_t wall_ms, struct mcpx_text *out);
 
 /**
  * Answers that a text member was refused: "NAME: reason (field, byte OFFSET)".

@@ -20,7 +20,7 @@ enum {
 /* The changes to the participant at `index` of the page, in one topic. */
 struct row {
     size_t index;
-    const struct changed *changed;
+    const struct change_list *list;
 };
 
 /*
@@ -159,11 +159,11 @@ static bool add_rows(const struct api_call *call, struct register_page *page)
     if (!page->rows)
         return false;
     for (size_t i = 0; i < changes->count; i++) {
-        const struct changed *changed = changes->all[i];
-        size_t index = find_name(page, changed->identity);
+        const struct change_list *list = changes->all[i];
+        size_t index = find_name(page, list->identity);
 
-        if (changed->count > 0 && index < page->count)
-            page->rows[page->row_count++] = (struct row){index, changed};
+        if (list->count > 0 && index < page->count)
+            page->rows[page->row_count++] = (struct row){index, list};
     }
     qsort(page->rows, page->row_count, sizeof *page->rows, compare_rows);
     return true;
@@ -192,8 +192,8 @@ static void write_changed(const struct api_call *call, const struct row *rows, s
     mx_json_begin_array(out, "changed");
     for (size_t i = 0; i < count && out->len < SHOWN_MAX; i++, shown++) {
         mx_json_begin_object(out, NULL);
-        mcpx_json_add_member(out, "topic", rows[i].changed->topic);
-        api_write_changes(rows[i].changed, call->now.wall_ms, out);
+        mcpx_json_add_member(out, "topic", rows[i].list->topic);
+        api_write_changes(rows[i].list, call->now.wall_ms, out);
         mx_json_end_object(out);
     }
     mx_json_end_array(out);

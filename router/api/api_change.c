@@ -86,13 +86,13 @@ static bool read_request(const struct api_call *call, struct change_request *req
 
 /* ---- written ---- */
 
-void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mcpx_text *out)
+void api_write_changes(const struct change_list *list, int64_t wall_ms, struct mcpx_text *out)
 {
     static const char *const sorts[] = {"add", "remove", "bar"};
 
     mx_json_begin_array(out, "changes");
-    for (size_t i = 0; changed && i < changed->count; i++) {
-        const struct change *change = &changed->list[i];
+    for (size_t i = 0; list && i < list->count; i++) {
+        const struct change *change = &list->rows[i];
 
         if (!change_holds(change, wall_ms))
             continue;
@@ -187,7 +187,7 @@ static void tell_pattern(const struct api_call *call, const struct change_act *a
 
 /* Tells and counts each pattern that was given or taken away. */
 static void tell_all(const struct api_call *call, const struct change_request *request,
-                     const struct changed *changed)
+                     const struct change_list *list)
 {
     const struct change_act *act = &request->act;
 
@@ -195,13 +195,14 @@ static void tell_all(const struct api_call *call, const struct change_request *r
         const struct mcpx_grant denial = {.pattern = request->remove.deny[i]};
 
         tell_pattern(call, act, AUDIT_REVOKE, &denial,
-                     changed_active(changed, CHANGE_DENIAL, &denial, act->wall_ms));
+                     change_list_active(list, CHANGE_DENIAL, &denial, act->wall_ms));
     }
     for (size_t i = 0; i < request->add.count; i++) {
         const struct mcpx_grant *grant = &request->add.grants[i];
-        const struct change *made = changed_active(changed, CHANGE_GRANT, grant, act->wall_ms);
+        const struct change *made =
+            change_list_active(list, CHANGE_GRANT, grant, act->wall_ms);
 
-        if (!made || changed->lifted >> i & 1)
+        if (!made || list->lifted >> i & 1)
             tell_pattern(call, act, AUDIT_LIFT, grant, NULL);
         if (made)
             tell_pattern(call, act, AUDIT_GRANT, grant, made);
@@ -214,7 +215,7 @@ static void tell_all(const struct api_call *call, const struct change_request *r
 
 /* The lines of the change come in the audit before those of messages that it allows. */
 static enum mcpx_err commit(const struct api_call *call, const struct change_request *request,
-                            struct changed *draft, struct mcpx_text *out)
+                            struct change_list *draft, struct mcpx_text *out)
 {
     const struct realm realm = api_realm(call->api);
     const struct change_act *act = &request->act;
@@ -337,7 +338,7 @@ static bool keep_out(struct kick *kick, struct http_reply *reply)
     int64_t wall_ms = kick->act.wall_ms;
     const struct change_plan plan = {
         .act = kick->act, .bans = true, .until_ms = wall_ms + (int64_t)kick->for_s * 1000};
-    struct changed *draft = NULL;
+    struct change_list *draft = NULL;
     mx_scoped_text why = {0};
     enum mcpx_err err;
 
@@ -345,9 +346,9 @@ static bool keep_out(struct kick *kick, struct http_reply *reply)
         return true;
     err = change_plans_draft(changes, &plan, &why, &draft);
     if (!err) {
-        kick->until_ms = changed_banned_until(draft, wall_ms);
+        kick->until_ms = change_list_banned_until(draft, wall_ms);
         err = kick->preview ? MCPX_OK : changes_commit(changes, draft);
-        changed_free(draft);
+        change_list_free(draft);
     }
     if (err)
         http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);

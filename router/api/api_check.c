@@ -130,9 +130,9 @@ static void write_now(const struct api_call *call, struct grant *grant,
                       struct http_reply *reply)
 {
     struct grant *now = NULL;
-    struct changed *changed = changes_find(call->api->changes, grant->identity, topic);
+    struct change_list *list = changes_find(call->api->changes, grant->identity, topic);
     enum mcpx_err err =
-        changed_apply(call->api->changes, changed, grant, call->now.wall_ms, &now);
+        change_list_apply(call->api->changes, list, grant, call->now.wall_ms, &now);
 
     if (err) {
         http_reply_fail(reply, err == MCPX_ELIMIT ? MCPX_EFULL : err, NULL);

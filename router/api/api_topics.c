@@ -48,7 +48,7 @@ static bool tell_block(const struct api_call *call, struct listing *listing, siz
         listing->looked++;
         listing->next = listing->block[i].name;
         if (!listing->block[i].covered ||
-            changed_banned_until(
+            change_list_banned_until(
                 changes_find(call->api->changes, call->grant->identity, listing->next),
                 call->now.wall_ms))
             continue;

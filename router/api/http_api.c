@@ -272,7 +272,7 @@ static bool check_access(enum api_access access, struct api_call *call,
         return true;
     err = find_grant(call, in_topic ? call->name : (struct mcpx_slice){0});
     if (!err && in_topic &&
-        changed_banned_until(
+        change_list_banned_until(
             changes_find(call->api->changes, call->grant->identity, call->name),
             call->now.wall_ms))
         err = MCPX_EKICKED;

@@ -15,54 +15,54 @@ static const struct mx_map_key names_key = {{5, 12}}, topics_key = {{6, 12}};
 
 /* ---- the changes of one participant ---- */
 
-static void release_sets(struct changed *changed)
+static void release_sets(struct change_list *list)
 {
-    mcpx_capset_unref(changed->base_set);
-    mcpx_capset_unref(changed->set);
-    changed->base_set = changed->set = NULL;
+    mcpx_capset_unref(list->base_set);
+    mcpx_capset_unref(list->set);
+    list->base_set = list->set = NULL;
 }
 
-void changed_free(struct changed *changed)
+void change_list_free(struct change_list *list)
 {
-    if (changed)
-        release_sets(changed);
-    free(changed);
+    if (list)
+        release_sets(list);
+    free(list);
 }
 
-void changed_drop(struct changed *changed, size_t index)
+void change_list_drop(struct change_list *list, size_t index)
 {
-    memmove(&changed->list[index], &changed->list[index + 1],
-            (--changed->count - index) * sizeof *changed->list);
+    memmove(&list->rows[index], &list->rows[index + 1],
+            (--list->count - index) * sizeof *list->rows);
 }
 
-size_t changed_find(const struct changed *changed, enum change_sort sort,
-                    const struct mcpx_grant *grant)
+size_t change_list_find(const struct change_list *list, enum change_sort sort,
+                        const struct mcpx_grant *grant)
 {
     size_t i = 0;
 
-    while (i < changed->count &&
-           (changed->list[i].sort != sort ||
-            !mcpx_slice_equal(changed->list[i].grant.pattern, grant->pattern) ||
-            !mx_grant_to_equals(&changed->list[i].grant, grant)))
+    while (i < list->count &&
+           (list->rows[i].sort != sort ||
+            !mcpx_slice_equal(list->rows[i].grant.pattern, grant->pattern) ||
+            !mx_grant_to_equals(&list->rows[i].grant, grant)))
         i++;
     return i;
 }
 
-const struct change *changed_active(const struct changed *changed, enum change_sort sort,
-                                    const struct mcpx_grant *grant, int64_t wall_ms)
+const struct change *change_list_active(const struct change_list *list, enum change_sort sort,
+                                        const struct mcpx_grant *grant, int64_t wall_ms)
 {
-    size_t index = changed ? changed_find(changed, sort, grant) : 0;
+    size_t index = list ? change_list_find(list, sort, grant) : 0;
 
-    return changed && index < changed->count && change_holds(&changed->list[index], wall_ms)
-               ? &changed->list[index]
+    return list && index < list->count && change_holds(&list->rows[index], wall_ms)
+               ? &list->rows[index]
                : NULL;
 }
 
-const struct change *changed_denial(const struct changed *changed,
-                                    const struct mx_pattern *pattern, int64_t wall_ms)
+const struct change *change_list_denial(const struct change_list *list,
+                                        const struct mx_pattern *pattern, int64_t wall_ms)
 {
-    for (size_t i = 0; i < changed->count; i++) {
-        const struct change *change = &changed->list[i];
+    for (size_t i = 0; i < list->count; i++) {
+        const struct change *change = &list->rows[i];
 
         if (change->sort == CHANGE_DENIAL && change_holds(change, wall_ms) &&
             mx_pattern_contains(&change->pattern, pattern, true))
@@ -71,10 +71,10 @@ const struct change *changed_denial(const struct changed *changed,
     return NULL;
 }
 
-int64_t changed_banned_until(const struct changed *changed, int64_t wall_ms)
+int64_t change_list_banned_until(const struct change_list *list, int64_t wall_ms)
 {
     const struct mcpx_grant ban = {.pattern = MCPX_SLICE("")};
-    const struct change *held = changed_active(changed, CHANGE_BAN, &ban, wall_ms);
+    const struct change *held = change_list_active(list, CHANGE_BAN, &ban, wall_ms);
 
     return held ? held->grant.expires_ms : 0;
 }
@@ -98,7 +98,7 @@ void changes_free(struct changes *changes)
     if (!changes)
         return;
     for (size_t i = 0; i < changes->count; i++)
-        changed_free(changes->all[i]);
+        change_list_free(changes->all[i]);
     free(changes->all);
     mx_map_fini(&changes->places);
     mx_holders_fini(&changes->makers);
@@ -129,8 +129,8 @@ static size_t find_index(const struct changes *changes, struct mcpx_slice identi
     return changes->count;
 }
 
-struct changed *changes_find(const struct changes *changes, struct mcpx_slice identity,
-                             struct mcpx_slice topic)
+struct change_list *changes_find(const struct changes *changes, struct mcpx_slice identity,
+                                 struct mcpx_slice topic)
 {
     size_t index = changes ? find_index(changes, identity, topic) : 0;
 
@@ -139,33 +139,34 @@ struct changed *changes_find(const struct changes *changes, struct mcpx_slice id
 
 /* ---- bounds ---- */
 
-static uint64_t amount_of(const struct changed *changed, struct mcpx_slice by)
+static uint64_t amount_of(const struct change_list *list, struct mcpx_slice by)
 {
     uint64_t amount = 0;
 
-    for (size_t i = 0; changed && i < changed->count; i++)
-        if (mcpx_slice_equal(changed->list[i].by, by))
-            amount += changed->list[i].amount;
+    for (size_t i = 0; list && i < list->count; i++)
+        if (mcpx_slice_equal(list->rows[i].by, by))
+            amount += list->rows[i].amount;
     return amount;
 }
 
 /* Checks the bounds of one participant, a number and bytes for each sort of change. */
-static bool fits_one(const struct changed *draft, enum change_sort sort)
+static bool fits_one(const struct change_list *draft, enum change_sort sort)
 {
     size_t count = 0, text = 0;
 
     for (size_t i = 0; i < draft->count; i++)
-        if (draft->list[i].sort == sort) {
+        if (draft->rows[i].sort == sort) {
             count++;
-            text += draft->list[i].grant.pattern.len;
+            text += draft->rows[i].grant.pattern.len;
         }
     return count <= CHANGES_EACH && text <= CHANGES_EACH_TEXT;
 }
 
-enum mcpx_err changes_check_room(const struct changes *changes, const struct changed *draft,
-                                 struct mcpx_slice by, struct mcpx_text *why)
+enum mcpx_err changes_check_room(const struct changes *changes,
+                                 const struct change_list *draft, struct mcpx_slice by,
+                                 struct mcpx_text *why)
 {
-    const struct changed *before = changes_find(changes, draft->identity, draft->topic);
+    const struct change_list *before = changes_find(changes, draft->identity, draft->topic);
     uint64_t had = amount_of(before, by), has = amount_of(draft, by);
     enum mx_sharing sharing =
         has > had ? mx_holders_ask(&changes->makers, by, has - had) : MX_SHARING_FITS;
@@ -200,31 +201,31 @@ size_t change_size(const struct change *change)
 }
 
 /* A copy in one block of memory. The sets move into it. NULL when memory runs out. */
-static struct changed *copy_of(struct changed *changed)
+static struct change_list *copy_of(struct change_list *list)
 {
-    size_t size = sizeof *changed + changed->identity.len + changed->topic.len, to_count = 0;
-    struct changed *copy;
+    size_t size = sizeof *list + list->identity.len + list->topic.len, to_count = 0;
+    struct change_list *copy;
     struct mcpx_slice *to;
     char *room;
 
-    for (size_t i = 0; i < changed->count; i++) {
-        size += change_size(&changed->list[i]);
-        to_count += changed->list[i].grant.to_count;
+    for (size_t i = 0; i < list->count; i++) {
+        size += change_size(&list->rows[i]);
+        to_count += list->rows[i].grant.to_count;
     }
     copy = malloc(size);
     if (!copy)
         return NULL;
-    *copy = *changed;
-    changed->base_set = changed->set = NULL;
-    copy->list = (struct change *)(void *)(copy + 1);
-    to = (struct mcpx_slice *)(void *)(copy->list + copy->count);
+    *copy = *list;
+    list->base_set = list->set = NULL;
+    copy->rows = (struct change *)(void *)(copy + 1);
+    to = (struct mcpx_slice *)(void *)(copy->rows + copy->count);
     room = (char *)(to + to_count);
-    copy->identity = mx_keep(&room, changed->identity);
-    copy->topic = mx_keep(&room, changed->topic);
+    copy->identity = mx_keep(&room, list->identity);
+    copy->topic = mx_keep(&room, list->topic);
     for (size_t i = 0; i < copy->count; i++) {
-        struct change *change = &copy->list[i];
+        struct change *change = &copy->rows[i];
 
-        *change = changed->list[i];
+        *change = list->rows[i];
         for (size_t j = 0; j < change->grant.to_count; j++)
             to[j] = mx_keep(&room, change->grant.to[j]);
         change->grant.to = change->grant.to_count > 0 ? to : NULL;
@@ -237,64 +238,64 @@ static struct changed *copy_of(struct changed *changed)
 }
 
 /* Subtracts the first `count` of a list from their makers. */
-static void count_out(struct changes *changes, const struct changed *changed, size_t count)
+static void count_out(struct changes *changes, const struct change_list *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        mx_holders_remove(&changes->makers, changed->list[i].by, changed->list[i].amount);
+        mx_holders_remove(&changes->makers, list->rows[i].by, list->rows[i].amount);
 }
 
 /* False, with nothing counted, when memory runs out. */
-static bool count_in(struct changes *changes, const struct changed *changed)
+static bool count_in(struct changes *changes, const struct change_list *list)
 {
-    for (size_t i = 0; i < changed->count; i++)
-        if (!mx_holders_add(&changes->makers, changed->list[i].by, changed->list[i].amount)) {
-            count_out(changes, changed, i);
+    for (size_t i = 0; i < list->count; i++)
+        if (!mx_holders_add(&changes->makers, list->rows[i].by, list->rows[i].amount)) {
+            count_out(changes, list, i);
             return false;
         }
     return true;
 }
 
 /* An empty list is dropped at the next tick. */
-static void note_ends(struct changes *changes, const struct changed *changed)
+static void note_ends(struct changes *changes, const struct change_list *list)
 {
-    if (changed->count == 0)
+    if (list->count == 0)
         changes->next_end_ms = INT64_MIN;
-    for (size_t i = 0; i < changed->count; i++) {
-        int64_t end = changed->list[i].grant.expires_ms;
+    for (size_t i = 0; i < list->count; i++) {
+        int64_t end = list->rows[i].grant.expires_ms;
 
         if (end && end < changes->next_end_ms)
             changes->next_end_ms = end;
     }
 }
 
-static void put(struct changes *changes, size_t index, struct changed *changed)
+static void put(struct changes *changes, size_t index, struct change_list *list)
 {
-    changes->all[index] = changed;
-    mx_map_put(&changes->places, hash_of(changed->identity, changed->topic), index + 1);
+    changes->all[index] = list;
+    mx_map_put(&changes->places, hash_of(list->identity, list->topic), index + 1);
 }
 
 static void unmap(struct changes *changes, size_t index)
 {
-    const struct changed *changed = changes->all[index];
+    const struct change_list *list = changes->all[index];
 
-    mx_map_remove(&changes->places, hash_of(changed->identity, changed->topic), index + 1);
+    mx_map_remove(&changes->places, hash_of(list->identity, list->topic), index + 1);
 }
 
-enum mcpx_err changes_commit(struct changes *changes, struct changed *draft)
+enum mcpx_err changes_commit(struct changes *changes, struct change_list *draft)
 {
     size_t index = find_index(changes, draft->identity, draft->topic);
-    struct changed *kept =
-        mx_make_room(&changes->all, changes->count, &changes->room, sizeof(struct changed *))
-            ? copy_of(draft)
-            : NULL;
+    struct change_list *kept = mx_make_room(&changes->all, changes->count, &changes->room,
+                                            sizeof(struct change_list *))
+                                   ? copy_of(draft)
+                                   : NULL;
 
     if (!kept || !mx_map_reserve(&changes->places) || !count_in(changes, kept)) {
-        changed_free(kept);
+        change_list_free(kept);
         return MCPX_ENOMEM;
     }
     if (index < changes->count) {
         count_out(changes, changes->all[index], changes->all[index]->count);
-        changed_free(changes->all[index]);
+        change_list_free(changes->all[index]);
         changes->all[index] = kept;
     } else {
         put(changes, changes->count++, kept);
@@ -308,7 +309,7 @@ enum mcpx_err changes_commit(struct changes *changes, struct changed *draft)
 static void forget(struct changes *changes, size_t index)
 {
     unmap(changes, index);
-    changed_free(changes->all[index]);
+    change_list_free(changes->all[index]);
     if (index != --changes->count) {
         unmap(changes, changes->count);
         put(changes, index, changes->all[changes->count]);
@@ -318,28 +319,28 @@ static void forget(struct changes *changes, size_t index)
 /* True when a denial has ended. The other changes are copied into a smaller block. */
 static bool drop_ended(struct changes *changes, size_t index, int64_t wall_ms)
 {
-    struct changed *changed = changes->all[index], *left;
-    const size_t had = changed->count;
+    struct change_list *list = changes->all[index], *left;
+    const size_t had = list->count;
     bool denial_ended = false;
 
     for (size_t i = had; i-- > 0;) {
-        const struct change *change = &changed->list[i];
+        const struct change *change = &list->rows[i];
 
         if (change_holds(change, wall_ms))
             continue;
         denial_ended |= change->sort == CHANGE_DENIAL;
         mx_holders_remove(&changes->makers, change->by, change->amount);
-        changed_drop(changed, i);
+        change_list_drop(list, i);
     }
-    left = changed->count < had ? copy_of(changed) : NULL;
+    left = list->count < had ? copy_of(list) : NULL;
     if (left) {
         changes->all[index] = left;
-        changed_free(changed);
+        change_list_free(list);
     }
     return denial_ended;
 }
 
-const struct changed *changes_tick(struct changes *changes, int64_t wall_ms)
+const struct change_list *changes_tick(struct changes *changes, int64_t wall_ms)
 {
     if (changes->to_look == 0 && wall_ms < changes->next_end_ms)
         return NULL;
@@ -373,88 +374,85 @@ static void count_set(struct changes *changes)
     changes->sets = 1;
 }
 
-/*
- * Makes the set, without the grants that a runtime denial covers as a whole. The set checks the end
- * of a grant itself; when a denial ends, a new set is necessary (`good_until`).
- */
-static enum mcpx_err compile(struct changed *changed, struct mcpx_capset *base,
+/* Makes the set, without the grants that a runtime denial covers as a whole. The set checks the end
+ * of a grant itself; when a denial ends, a new set is necessary (`good_until`). */
+static enum mcpx_err compile(struct change_list *list, struct mcpx_capset *base,
                              int64_t wall_ms)
 {
-    size_t most = base->grant_count + base->deny_count + changed->count;
+    size_t most = base->grant_count + base->deny_count + list->count;
     struct mcpx_grant *grants = calloc(most, sizeof *grants);
     struct mcpx_slice *deny = calloc(most, sizeof *deny);
     size_t grant_count = 0, deny_count = 0;
     enum mcpx_err err = MCPX_ENOMEM;
 
-    release_sets(changed);
-    changed->good_until = 0;
+    release_sets(list);
+    list->good_until = 0;
     if (!grants || !deny)
         goto out;
     for (size_t i = 0; i < base->deny_count; i++)
         deny[deny_count++] = mx_capset_denial(base, i);
     for (size_t i = 0; i < base->grant_count; i++)
-        if (!changed_denial(changed, &base->patterns[i], wall_ms))
+        if (!change_list_denial(list, &base->patterns[i], wall_ms))
             grants[grant_count++] = base->grants[i];
-    for (size_t i = 0; i < changed->count; i++) {
-        const struct change *change = &changed->list[i];
+    for (size_t i = 0; i < list->count; i++) {
+        const struct change *change = &list->rows[i];
         int64_t end = change->grant.expires_ms;
 
         if (change->sort == CHANGE_BAN || !change_holds(change, wall_ms))
             continue;
         if (change->sort == CHANGE_DENIAL) {
             deny[deny_count++] = change->grant.pattern;
-            if (end && (!changed->good_until || end < changed->good_until))
-                changed->good_until = end;
-        } else if (!changed_denial(changed, &change->pattern, wall_ms)) {
+            if (end && (!list->good_until || end < list->good_until))
+                list->good_until = end;
+        } else if (!change_list_denial(list, &change->pattern, wall_ms)) {
             grants[grant_count++] = change->grant;
         }
     }
-    err = mcpx_capset_new(grants, grant_count, deny, deny_count, NULL, NULL, &changed->set);
-    changed->base_set = err ? NULL : mcpx_capset_ref(base);
+    err = mcpx_capset_new(grants, grant_count, deny, deny_count, NULL, NULL, &list->set);
+    list->base_set = err ? NULL : mcpx_capset_ref(base);
 out:
     free(grants);
     free(deny);
     return err;
 }
 
-static bool alters_grant(const struct changed *changed)
+static bool alters_grant(const struct change_list *list)
 {
-    for (size_t i = 0; changed && i < changed->count; i++)
-        if (changed->list[i].sort != CHANGE_BAN)
+    for (size_t i = 0; list && i < list->count; i++)
+        if (list->rows[i].sort != CHANGE_BAN)
             return true;
     return false;
 }
 
-enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
-                            struct grant *base, int64_t wall_ms, struct grant **out)
+enum mcpx_err change_list_apply(struct changes *changes, struct change_list *list,
+                                struct grant *base, int64_t wall_ms, struct grant **out)
 {
     enum mcpx_err err = MCPX_OK;
 
     base = grant_base(base);
-    if (!alters_grant(changed)) {
+    if (!alters_grant(list)) {
         *out = grant_ref(base);
         return MCPX_OK;
     }
-    if (changed->base_set != base->capset ||
-        (changed->good_until && wall_ms >= changed->good_until)) {
+    if (list->base_set != base->capset || (list->good_until && wall_ms >= list->good_until)) {
         count_set(changes);
-        err = compile(changed, base->capset, wall_ms);
+        err = compile(list, base->capset, wall_ms);
     }
     if (!err)
-        *out = grant_over(base, changed->set);
+        *out = grant_over(base, list->set);
     return err || *out ? err : MCPX_ENOMEM;
 }
 
 enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, int64_t wall_ms,
                             struct grant **grant)
 {
-    struct changed *changed = changes_find(changes, (*grant)->identity, topic);
+    struct change_list *list = changes_find(changes, (*grant)->identity, topic);
     struct grant *made = NULL;
     enum mcpx_err err;
 
-    if (changed_banned_until(changed, wall_ms))
+    if (change_list_banned_until(list, wall_ms))
         return MCPX_EKICKED;
-    err = changed_apply(changes, changed, *grant, wall_ms, &made);
+    err = change_list_apply(changes, list, *grant, wall_ms, &made);
     if (err)
         return err == MCPX_ELIMIT ? MCPX_EFULL : err;
     grant_unref(*grant);

@@ -1,7 +1,6 @@
 /*
  * changes.h - changes: runtime grants, runtime denials and bans, by participant and topic. They are
- * laid over the grant of a credential, live in memory, and end with the process. Protocol: section
- * 8.
+ * applied to a credential's grant, live in memory and end with the process. Protocol: section 8.
  */
 #ifndef POLICY_CHANGES_H
 #define POLICY_CHANGES_H
@@ -54,9 +53,9 @@ static inline bool change_holds(const struct change *change, int64_t wall_ms)
 }
 
 /** The changes for one participant in one topic: one block of memory, the sets apart. */
-struct changed {
+struct change_list {
     struct mcpx_slice identity, topic;
-    struct change *list;
+    struct change *rows;
     size_t count;
     /* A bit for each of the first 64 grants added by the last plan: it lifted a denial. */
     uint64_t lifted;
@@ -71,7 +70,7 @@ struct changed {
  * all, count     the changes by participant and topic, in no order; `room`: allocated rows
  */
 struct changes {
-    struct changed **all;
+    struct change_list **all;
     size_t count, room;
     struct mx_map places;     /* 1 + index in `all`, by participant and topic */
     struct mx_holders makers; /* amounts by administrator; `held` is the total */
@@ -89,38 +88,38 @@ struct changes *changes_new(void);
 void changes_free(struct changes *changes);
 
 /** The changes for a participant in a topic, or NULL. Lent until the table changes. */
-struct changed *changes_find(const struct changes *changes, struct mcpx_slice identity,
-                             struct mcpx_slice topic);
+struct change_list *changes_find(const struct changes *changes, struct mcpx_slice identity,
+                                 struct mcpx_slice topic);
 
 /** The index of the change with this very pattern and addressees; `count` = there is none. */
-size_t changed_find(const struct changed *changed, enum change_sort sort,
-                    const struct mcpx_grant *grant);
+size_t change_list_find(const struct change_list *list, enum change_sort sort,
+                        const struct mcpx_grant *grant);
 
-/** The same change while it holds now; NULL otherwise, and for `changed` NULL. */
-const struct change *changed_active(const struct changed *changed, enum change_sort sort,
-                                    const struct mcpx_grant *grant, int64_t wall_ms);
+/** The same change while it holds now; NULL otherwise, and for `list` NULL. */
+const struct change *change_list_active(const struct change_list *list, enum change_sort sort,
+                                        const struct mcpx_grant *grant, int64_t wall_ms);
 
 /** An active denial that covers the whole pattern; NULL when there is none. */
-const struct change *changed_denial(const struct changed *changed,
-                                    const struct mx_pattern *pattern, int64_t wall_ms);
+const struct change *change_list_denial(const struct change_list *list,
+                                        const struct mx_pattern *pattern, int64_t wall_ms);
 
-/** The end of a participant's ban; 0 = it is not banned. `changed` NULL = no changes. */
-int64_t changed_banned_until(const struct changed *changed, int64_t wall_ms);
+/** The end of a participant's ban; 0 = it is not banned. `list` NULL = no changes. */
+int64_t change_list_banned_until(const struct change_list *list, int64_t wall_ms);
 
 /**
- * Lays one participant's changes, or a draft of them, over its grant.
+ * Applies one participant's changes, or a draft of them, to its grant.
  *
- * changed   NULL = there are none
+ * list      NULL = there are none
  * base      the grant of its credential; a grant made here counts as its own base
  * out       filled with a reference the caller owns: the base itself without changes
  *
  * Returns MCPX_OK; MCPX_ENOMEM; MCPX_ELIMIT when both together exceed a set.
  */
-enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
-                            struct grant *base, int64_t wall_ms, struct grant **out);
+enum mcpx_err change_list_apply(struct changes *changes, struct change_list *list,
+                                struct grant *base, int64_t wall_ms, struct grant **out);
 
 /**
- * May a grant's participant join a topic? Lays its changes over the grant, again if that was done
+ * May a grant's participant join a topic? Applies its changes to the grant, again if that was done
  * before.
  *
  * grant   replaced; stays the caller's
@@ -136,20 +135,21 @@ enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, in
  *
  * Returns MCPX_OK; with `why` MCPX_ESHARE (CHANGES_EACH, CHANGES_OWN), MCPX_EFULL (CHANGES_MAX).
  */
-enum mcpx_err changes_check_room(const struct changes *changes, const struct changed *draft,
-                                 struct mcpx_slice by, struct mcpx_text *why);
+enum mcpx_err changes_check_room(const struct changes *changes,
+                                 const struct change_list *draft, struct mcpx_slice by,
+                                 struct mcpx_text *why);
 
 /**
  * Makes a copy of the draft active. The draft stays the caller's and can only be freed then.
  * Returns MCPX_OK; MCPX_ENOMEM: nothing has changed.
  */
-enum mcpx_err changes_commit(struct changes *changes, struct changed *draft);
+enum mcpx_err changes_commit(struct changes *changes, struct change_list *draft);
 
 /** Frees a draft. NULL is allowed. */
-void changed_free(struct changed *changed);
+void change_list_free(struct change_list *list);
 
 /** Drops the change at an index. */
-void changed_drop(struct changed *changed, size_t index);
+void change_list_drop(struct change_list *list, size_t index);
 
 /**
  * Drops ended changes. To be called about once a second until it returns NULL; the caller may pause
@@ -157,6 +157,6 @@ void changed_drop(struct changed *changed, size_t index);
  *
  * Returns the changes of a participant with a denial that has ended; lent until the next call.
  */
-const struct changed *changes_tick(struct changes *changes, int64_t wall_ms);
+const struct change_list *changes_tick(struct changes *changes, int64_t wall_ms);
 
 #endif

@@ -36,13 +36,13 @@ struct peer *change_plans_next_peer(struct hub *hub, struct mcpx_slice identity,
 static bool was_given_all(const struct realm *realm, const struct change_act *act)
 {
     for (size_t i = 0; i < realm->changes->count; i++) {
-        const struct changed *changed = realm->changes->all[i];
+        const struct change_list *list = realm->changes->all[i];
 
-        for (size_t j = 0;
-             mcpx_slice_equal(changed->identity, act->identity) && j < changed->count; j++)
-            if (changed->list[j].sort == CHANGE_GRANT &&
-                change_holds(&changed->list[j], act->wall_ms) &&
-                authority_is_all(&changed->list[j].pattern))
+        for (size_t j = 0; mcpx_slice_equal(list->identity, act->identity) && j < list->count;
+             j++)
+            if (list->rows[j].sort == CHANGE_GRANT &&
+                change_holds(&list->rows[j], act->wall_ms) &&
+                authority_is_all(&list->rows[j].pattern))
                 return true;
     }
     return false;
@@ -51,12 +51,12 @@ static bool was_given_all(const struct realm *realm, const struct change_act *ac
 struct change_target change_plans_target(const struct realm *realm,
                                          const struct change_act *act)
 {
-    const struct changed *changed = changes_find(realm->changes, act->identity, act->topic);
+    const struct change_list *list = changes_find(realm->changes, act->identity, act->topic);
     struct change_target target = {.guarded = was_given_all(realm, act)};
     const struct tokens_entry *entry = tokens_find_id(realm->tokens, act->identity);
     struct peer *peer = NULL;
 
-    target.known = entry || (changed && changed->count > 0);
+    target.known = entry || (list && list->count > 0);
     if (entry)
         target.guarded |= authority_is_guarded(entry->grant->capset, act->wall_ms);
     while ((peer = change_plans_next_peer(realm->hub, act->identity, anywhere, peer)) !=
@@ -96,25 +96,26 @@ static bool may_be_there(const struct realm *realm, const struct change_act *act
 /* A plan being applied; `draft` is its result, `why` explains a refusal. */
 struct drafting {
     const struct change_plan *plan;
-    struct changed *draft;
+    struct change_list *draft;
     struct mcpx_text *why;
 };
 
 /* Copies the list, with room for the plan's additions. NULL when memory runs out. */
-static struct changed *begin(const struct changed *before, const struct change_plan *plan)
+static struct change_list *begin(const struct change_list *before,
+                                 const struct change_plan *plan)
 {
     size_t had = before ? before->count : 0;
     size_t most = had + plan->add_count + plan->remove_count + 1;
-    struct changed *draft = malloc(sizeof *draft + most * sizeof(struct change));
+    struct change_list *draft = malloc(sizeof *draft + most * sizeof(struct change));
 
     if (!draft)
         return NULL;
-    *draft = (struct changed){.identity = plan->act.identity,
-                              .topic = plan->act.topic,
-                              .list = (struct change *)(void *)(draft + 1),
-                              .count = had};
+    *draft = (struct change_list){.identity = plan->act.identity,
+                                  .topic = plan->act.topic,
+                                  .rows = (struct change *)(void *)(draft + 1),
+                                  .count = had};
     if (had > 0)
-        memcpy(draft->list, before->list, had * sizeof *draft->list);
+        memcpy(draft->rows, before->rows, had * sizeof *draft->rows);
     return draft;
 }
 
@@ -132,9 +133,9 @@ static void place(const struct drafting *drafting, enum change_sort sort,
                   const struct mcpx_grant *grant, int64_t first_ms)
 {
     const struct change_act *act = &drafting->plan->act;
-    struct changed *draft = drafting->draft;
-    size_t index = changed_find(draft, sort, grant);
-    struct change *change = &draft->list[index];
+    struct change_list *draft = drafting->draft;
+    size_t index = change_list_find(draft, sort, grant);
+    struct change *change = &draft->rows[index];
 
     *change = (struct change){.sort = sort,
                               .grant = *grant,
@@ -160,15 +161,15 @@ static void remove_pattern(const struct drafting *drafting, struct mcpx_slice te
 {
     const struct change_plan *plan = drafting->plan;
     const struct mcpx_grant denial = {.pattern = text, .expires_ms = plan->until_ms};
-    struct changed *draft = drafting->draft;
+    struct change_list *draft = drafting->draft;
     const struct mx_pattern pattern = parse(text);
     const struct change *before;
 
     for (size_t i = draft->count; i-- > 0;)
-        if (draft->list[i].sort == CHANGE_GRANT &&
-            mx_pattern_contains(&pattern, &draft->list[i].pattern, true))
-            changed_drop(draft, i);
-    before = changed_active(draft, CHANGE_DENIAL, &denial, plan->act.wall_ms);
+        if (draft->rows[i].sort == CHANGE_GRANT &&
+            mx_pattern_contains(&pattern, &draft->rows[i].pattern, true))
+            change_list_drop(draft, i);
+    before = change_list_active(draft, CHANGE_DENIAL, &denial, plan->act.wall_ms);
     if (!before || (before->grant.expires_ms &&
                     (!denial.expires_ms || denial.expires_ms > before->grant.expires_ms)))
         place(drafting, CHANGE_DENIAL, &denial, plan->act.wall_ms);
@@ -184,7 +185,7 @@ static struct mcpx_slice find_denial(const struct drafting *drafting,
     for (size_t i = 0; i < base->deny_count; i++)
         if (mx_pattern_contains(&base->patterns[base->grant_count + i], pattern, true))
             return mx_capset_denial(base, i);
-    denial = changed_denial(drafting->draft, pattern, drafting->plan->act.wall_ms);
+    denial = change_list_denial(drafting->draft, pattern, drafting->plan->act.wall_ms);
     return denial ? denial->grant.pattern : (struct mcpx_slice){NULL, 0};
 }
 
@@ -219,7 +220,7 @@ static enum mcpx_err lend(const struct drafting *drafting, struct mcpx_grant gra
     const struct change_plan *plan = drafting->plan;
     const int64_t wall_ms = plan->act.wall_ms;
     const struct change *before =
-        changed_active(drafting->draft, CHANGE_GRANT, &grant, wall_ms);
+        change_list_active(drafting->draft, CHANGE_GRANT, &grant, wall_ms);
     const int64_t first_ms = before ? before->first_ms : wall_ms;
     const struct mx_pattern pattern = parse(grant.pattern);
     const struct mcpx_slice denial = find_denial(drafting, &pattern);
@@ -258,14 +259,14 @@ static bool base_gives(const struct drafting *drafting, const struct mx_pattern 
 static enum mcpx_err lift(const struct drafting *drafting, size_t index)
 {
     const struct change_plan *plan = drafting->plan;
-    const struct change removal = drafting->draft->list[index];
+    const struct change removal = drafting->draft->rows[index];
     struct mcpx_slice denial = authority_denial(plan->giver, &removal.pattern);
     struct mcpx_text ignored = {0};
 
     if (denial.text && !authority_has_all(plan->giver, plan->act.wall_ms))
         return refuse(drafting, MCPX_ECAPABILITY, "'%s' may cover what '%s' denies you",
                       removal.grant.pattern, denial);
-    changed_drop(drafting->draft, index);
+    change_list_drop(drafting->draft, index);
     if (!base_gives(drafting, &removal.pattern))
         (void)lend(&(struct drafting){plan, drafting->draft, &ignored},
                    (struct mcpx_grant){.pattern = removal.grant.pattern});
@@ -277,12 +278,12 @@ static enum mcpx_err add_grant(const struct drafting *drafting, size_t at)
 {
     const struct change_plan *plan = drafting->plan;
     const struct mcpx_grant *asked = &plan->add[at];
-    struct changed *draft = drafting->draft;
-    size_t index = changed_find(draft, CHANGE_DENIAL, asked);
+    struct change_list *draft = drafting->draft;
+    size_t index = change_list_find(draft, CHANGE_DENIAL, asked);
 
     if (index == draft->count || plan->until_ms || asked->expires_ms)
         return lend(drafting, *asked);
-    if (at < 64 && change_holds(&draft->list[index], plan->act.wall_ms))
+    if (at < 64 && change_holds(&draft->rows[index], plan->act.wall_ms))
         draft->lifted |= UINT64_C(1) << at;
     return lift(drafting, index);
 }
@@ -296,8 +297,8 @@ static enum mcpx_err keep_out(const struct drafting *drafting)
 
     if (ban.expires_ms > act->wall_ms)
         place(drafting, CHANGE_BAN, &ban, act->wall_ms);
-    else if (changed_banned_until(drafting->draft, act->wall_ms))
-        changed_drop(drafting->draft, changed_find(drafting->draft, CHANGE_BAN, &ban));
+    else if (change_list_banned_until(drafting->draft, act->wall_ms))
+        change_list_drop(drafting->draft, change_list_find(drafting->draft, CHANGE_BAN, &ban));
     else
         return refuse(drafting, MCPX_ENOTFOUND, "'%s' is not banned from '%s'", act->identity,
                       act->topic);
@@ -323,16 +324,17 @@ static enum mcpx_err draft_all(const struct drafting *drafting)
 }
 
 enum mcpx_err change_plans_draft(const struct changes *changes, const struct change_plan *plan,
-                                 struct mcpx_text *why, struct changed **out)
+                                 struct mcpx_text *why, struct change_list **out)
 {
-    const struct changed *before = changes_find(changes, plan->act.identity, plan->act.topic);
+    const struct change_list *before =
+        changes_find(changes, plan->act.identity, plan->act.topic);
     struct drafting drafting = {plan, begin(before, plan), why};
     enum mcpx_err err = drafting.draft ? draft_all(&drafting) : MCPX_ENOMEM;
 
     if (!err)
         err = changes_check_room(changes, drafting.draft, plan->act.by, why);
     if (err)
-        changed_free(drafting.draft);
+        change_list_free(drafting.draft);
     else
         *out = drafting.draft;
     return err;
@@ -374,9 +376,9 @@ static enum mcpx_err carry_out(const struct realm *realm, const struct change_pl
                                struct mcpx_text *why)
 {
     const struct change_act *act = &plan->act;
-    struct changed *changed = changes_find(realm->changes, act->identity, act->topic);
+    struct change_list *list = changes_find(realm->changes, act->identity, act->topic);
     enum mcpx_err err =
-        changed_apply(realm->changes, changed, base, act->wall_ms, &out->before);
+        change_list_apply(realm->changes, list, base, act->wall_ms, &out->before);
     bool stays_out = err == MCPX_ELIMIT;
 
     if (stays_out)
@@ -385,7 +387,7 @@ static enum mcpx_err carry_out(const struct realm *realm, const struct change_pl
         err = change_plans_draft(realm->changes, plan, why, &out->draft);
     if (err)
         return err;
-    err = changed_apply(realm->changes, out->draft, base, act->wall_ms, &out->after);
+    err = change_list_apply(realm->changes, out->draft, base, act->wall_ms, &out->after);
     if (err == MCPX_ELIMIT && stays_out)
         err = grant_nothing(act->identity, &out->after);
     if (err == MCPX_ELIMIT)
@@ -426,7 +428,7 @@ void change_result_fini(struct change_result *result)
 {
     grant_unref(result->before);
     grant_unref(result->after);
-    changed_free(result->draft);
+    change_list_free(result->draft);
 }
 
 /* ---- connected participants ---- */
@@ -434,10 +436,10 @@ void change_result_fini(struct change_result *result)
 static void update_grants(const struct realm *realm, struct peer *peer, struct mcpx_now now)
 {
     struct grant *held = grant_ref((struct grant *)peer_grant(peer)), *grant = NULL;
-    struct changed *changed =
+    struct change_list *list =
         changes_find(realm->changes, held->identity, peer_topic_name(peer));
     enum mcpx_err err =
-        changed_apply(realm->changes, changed, grant_base(held), now.wall_ms, &grant);
+        change_list_apply(realm->changes, list, grant_base(held), now.wall_ms, &grant);
 
     if (!err)
         err = hub_update_grants(realm->hub, peer, grant, false, now);
@@ -460,10 +462,10 @@ size_t change_plans_update_grants(const struct realm *realm, struct mcpx_slice i
 
 void change_plans_tick(const struct realm *realm, struct mcpx_now now)
 {
-    const struct changed *changed;
+    const struct change_list *list;
     size_t done = 0;
 
     while (done < CHANGES_PER_TURN &&
-           (changed = changes_tick(realm->changes, now.wall_ms)) != NULL)
-        done += 1 + change_plans_update_grants(realm, changed->identity, changed->topic, now);
+           (list = changes_tick(realm->changes, now.wall_ms)) != NULL)
+        done += 1 + change_plans_update_grants(realm, list->identity, list->topic, now);
 }

@@ -49,7 +49,7 @@ struct change_plan {
  * caller may, it is then granted, too.
  *
  * why   on a refusal the reason is appended
- * out   filled with a draft the caller owns, for changed_free. It borrows from the plan and the
+ * out   filled with a draft the caller owns, for change_list_free. It borrows from the plan and the
  *       table
  *
  * Returns MCPX_OK; with `why` MCPX_EREQUEST (a past end), MCPX_ECAPABILITY (an end too far away, a
@@ -57,7 +57,7 @@ struct change_plan {
  * MCPX_EFULL (CHANGES_OWN and CHANGES_EACH, CHANGES_MAX); MCPX_ENOMEM.
  */
 enum mcpx_err change_plans_draft(const struct changes *changes, const struct change_plan *plan,
-                                 struct mcpx_text *why, struct changed **out);
+                                 struct mcpx_text *why, struct change_list **out);
 
 /**
  * The participant to be changed. `known`: configured, connected, or with changes in the topic;
@@ -81,7 +81,7 @@ const char *change_plans_refuse(const struct mcpx_capset *own, struct change_tar
 /** The result of a plan; free it with change_result_fini. */
 struct change_result {
     struct grant *before, *after; /* the participant's grant in the topic */
-    struct changed *draft;        /* its changes, for changes_commit */
+    struct change_list *draft;    /* its changes, for changes_commit */
     bool known; /* its credential's grant is known; else it is taken as empty */
 };
 

@@ -74,7 +74,7 @@ static void scene_begin(const char *base, const char *deny)
 /* Somebody orders something for bob in a topic. */
 static enum mcpx_err carry_out(struct change_plan plan)
 {
-    struct changed *draft = NULL;
+    struct change_list *draft = NULL;
     enum mcpx_err err;
 
     plan.act.identity = MCPX_SLICE("bob");
@@ -87,7 +87,7 @@ static enum mcpx_err carry_out(struct change_plan plan)
     err = change_plans_draft(scene.changes, &plan, &scene.why, &draft);
     if (!err)
         err = changes_commit(scene.changes, draft);
-    changed_free(draft);
+    change_list_free(draft);
     return err;
 }
 
@@ -97,21 +97,21 @@ static enum mcpx_err ban(int64_t for_ms)
         .act.topic = MCPX_SLICE("work"), .bans = true, .until_ms = scene.now_ms + for_ms});
 }
 
-static struct changed *found_in(const char *topic)
+static struct change_list *found_in(const char *topic)
 {
     return changes_find(scene.changes, MCPX_SLICE("bob"), mcpx_slice_of(topic));
 }
 
 static bool is_banned(int64_t in_ms)
 {
-    return changed_banned_until(found_in("work"), scene.now_ms + in_ms);
+    return change_list_banned_until(found_in("work"), scene.now_ms + in_ms);
 }
 
 static struct grant *apply(struct grant *base, const char *topic)
 {
     struct grant *grant = NULL;
 
-    cr_assert_eq(changed_apply(scene.changes, found_in(topic), base, scene.now_ms, &grant),
+    cr_assert_eq(change_list_apply(scene.changes, found_in(topic), base, scene.now_ms, &grant),
                  MCPX_OK);
     return grant;
 }
@@ -182,7 +182,7 @@ Test(changes, denials_win)
 
 Test(changes, a_removal_ends_when_it_was_said_to_and_not_before)
 {
-    const struct changed *ended;
+    const struct change_list *ended;
 
     scene_begin("mcp/*", NULL);
     cr_expect_eq(plan("", "mcp/a", 1000), MCPX_OK);
@@ -220,7 +220,7 @@ Test(changes, a_bar_keeps_out_until_it_ends)
     cr_expect_eq(ban(0), MCPX_ENOTFOUND, "there is none");
     cr_expect_eq(ban(10), MCPX_OK);
     cr_expect(is_banned(9));
-    cr_expect_not(changed_banned_until(found_in("play"), start_ms));
+    cr_expect_not(change_list_banned_until(found_in("play"), start_ms));
     cr_expect_not(is_banned(10));
     cr_expect(may("chat"), "who is kept out loses nothing else");
     scene.by = "helper"; /* the last who says something decides */
@@ -249,7 +249,7 @@ Test(changes, the_same_grant_keeps_its_start_while_it_holds)
 
 Test(changes, what_is_left_when_others_end_stays_as_it_was)
 {
-    const struct changed *left;
+    const struct change_list *left;
 
     scene_begin("chat", NULL);
     cr_expect_eq(plan("y:*", "", 1000), MCPX_OK);
@@ -258,7 +258,7 @@ Test(changes, what_is_left_when_others_end_stays_as_it_was)
     cr_expect_null(changes_tick(scene.changes, scene.now_ms));
     left = found_in("work");
     cr_expect_eq(left->count, 2);
-    cr_expect_not_null(changed_active(left, CHANGE_GRANT, &to_ann, scene.now_ms));
+    cr_expect_not_null(change_list_active(left, CHANGE_GRANT, &to_ann, scene.now_ms));
     cr_expect_not(may("chat:z"));
 }
 
@@ -315,7 +315,7 @@ Test(changes, many_removals_that_end_together_are_told_one_by_one)
 {
     enum { MANY = 1000 };
     const struct mcpx_slice pattern = MCPX_SLICE("x");
-    const struct changed *ended;
+    const struct change_list *ended;
     bool told[MANY] = {false};
     char name[16];
     int count = 0;
