@@ -124,7 +124,7 @@ bool mx_asked_was_for(const struct mx_asked *asked, struct mcpx_slice participan
 
 /* ---- reading ---- */
 
-static void let_go(struct mx_reader *reader)
+static void release_block(struct mx_reader *reader)
 {
     mx_block_unref(reader->block);
     reader->block = NULL;
@@ -133,7 +133,7 @@ static void let_go(struct mx_reader *reader)
 
 void mx_reader_fini(struct mx_reader *reader)
 {
-    let_go(reader);
+    release_block(reader);
     mcpx_envelope_fini(&reader->envelope);
 }
 
@@ -144,7 +144,7 @@ enum mcpx_err mx_reader_read(struct mx_reader *reader, struct mx_block *block,
 
     if (reader->block == block && reader->envelope.text.text == span.text)
         return MCPX_OK;
-    let_go(reader);
+    release_block(reader);
     err = mcpx_envelope_parse(span, MX_DEPTH_MAX, &reader->envelope, fault);
     if (!err)
         reader->block = mx_block_ref(block);

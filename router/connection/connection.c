@@ -38,14 +38,14 @@ void connection_unauthenticated_remove(struct connection *connection)
     mx_holders_remove(&connection->edge->unauthenticated, address_slice(&network), 1);
 }
 
-struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address origin)
+struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address address)
 {
     struct connection *connection = calloc(1, sizeof *connection);
 
     if (!connection)
         return NULL;
     connection->edge = edge;
-    connection->from = address_shared(origin);
+    connection->from = address_shared(address);
     list_init(&connection->in_unauthenticated);
     if (!connection_unauthenticated_add(connection)) {
         free(connection);
@@ -53,7 +53,7 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
     }
     connection->generation = edge->generation;
     connection->number = ++edge->numbered;
-    connection->origin = origin;
+    connection->address = address;
     connection->wsi = wsi;
     connection->fd = lws_get_socket_fd(wsi);
     connection->frames = (struct mx_frames){
@@ -75,7 +75,7 @@ const char *connection_remote(const struct connection *connection)
 {
     static char text[ADDRESS_TEXT_SIZE];
 
-    return address_text(connection->origin, text);
+    return address_text(connection->address, text);
 }
 
 /* A new state ends all waits of the connection and discards its incomplete message. An ANSWERED

@@ -42,7 +42,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, PENDING_CONNECTION, MEMBER, L
  * deadline_ms    mono_ms of its end unless its state changes before; 0 = never
  * in_all         link in edge->all
  * in_welcoming   link in edge->welcoming while the welcome of a member is held back
- * from           client address as quotas count it (forwarded.h); `origin` is the whole address
+ * from           client address as quotas count it (forwarded.h); `address` is the whole one
  * via_proxy      a trusted proxy has opened it and not reported the client address yet
  * wants_proxy_head   a PROXY head must come next; `proxy_head` is its part that has arrived
  * since_ms       wall clock at which it became a member
@@ -81,7 +81,7 @@ struct connection {
     bool via_proxy, wants_proxy_head;
     int64_t deadline_ms;
     struct link in_all, in_welcoming;
-    struct address from, origin;
+    struct address from, address;
     struct mcpx_text proxy_head;
     int64_t since_ms;
     struct link in_unauthenticated;
@@ -135,11 +135,11 @@ static inline struct log_field log_left_out(const struct connection *connection)
  * Attaches a new unauthenticated connection to a new socket, as its opaque data. It is freed with
  * the socket (connection_free).
  *
- * origin   its whole address
+ * address   its whole address
  *
  * Returns NULL when memory runs out.
  */
-struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address origin);
+struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address address);
 
 /**
  * Frees the connection of a closed socket; its peer leaves before, if it has not left. After

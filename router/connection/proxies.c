@@ -12,7 +12,7 @@ void proxies_begin(struct connection *connection)
 {
     const struct config *config = connection->edge->config;
 
-    connection->via_proxy = forwarded_is_trusted(config, connection->origin);
+    connection->via_proxy = forwarded_is_trusted(config, connection->address);
     connection->wants_proxy_head =
         connection->via_proxy && config->proxy_address == PROXY_PROTOCOL;
 }
@@ -24,13 +24,13 @@ static bool carries_none(const struct connection *connection)
 }
 
 /* Charges the connection to its client address. Returns false, with a refusal, above a limit. */
-static bool take_origin(struct connection *connection, struct address whole)
+static bool take_address(struct connection *connection, struct address whole)
 {
     struct edge *edge = connection->edge;
 
     connection_unauthenticated_remove(connection);
     connection->via_proxy = false;
-    connection->origin = whole;
+    connection->address = whole;
     connection->from = address_shared(whole);
     if (!connection_unauthenticated_add(connection)) {
         connection_kill(connection);
@@ -68,7 +68,7 @@ bool proxies_take(struct connection *connection, char **bytes, size_t *len)
 {
     struct mcpx_text *head = &connection->proxy_head;
     size_t some = PROXY_HEAD_MAX - head->len, used = 0;
-    struct address from = connection->origin;
+    struct address from = connection->address;
     enum proxy_head found;
 
     if (connection->finished || connection->state == DEAD)
@@ -89,7 +89,7 @@ bool proxies_take(struct connection *connection, char **bytes, size_t *len)
         refuse_head(connection);
         return false;
     }
-    if (found == PROXY_HEAD_FROM && !take_origin(connection, from))
+    if (found == PROXY_HEAD_FROM && !take_address(connection, from))
         return false;
     connection->via_proxy = false;
     return *len > 0;
@@ -98,6 +98,6 @@ bool proxies_take(struct connection *connection, char **bytes, size_t *len)
 bool proxies_take_head(struct connection *connection, const struct mx_http_head *head)
 {
     return !connection->via_proxy ||
-           take_origin(connection,
-                       forwarded_find(connection->edge->config, head, connection->origin));
+           take_address(connection,
+                        forwarded_find(connection->edge->config, head, connection->address));
 }

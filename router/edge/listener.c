@@ -81,7 +81,7 @@ enum mcpx_err ws_server_open(struct edge *edge)
 }
 
 /* Gives `fd` to libwebsockets. Its address was charged `looks` (rate_limits_looks). */
-static void adopt(const struct listener *listener, int fd, struct address origin,
+static void adopt(const struct listener *listener, int fd, struct address address,
                   uint64_t looks)
 {
     struct edge *edge = listener->edge;
@@ -92,7 +92,7 @@ static void adopt(const struct listener *listener, int fd, struct address origin
 
     if (!wsi)
         return; /* the socket is closed */
-    connection = connection_new(edge, wsi, origin);
+    connection = connection_new(edge, wsi, address);
     if (connection)
         connection->looks = looks;
     if (connection && listener->tls)
@@ -136,22 +136,22 @@ static void refuse_and_close(int fd)
     close(fd);
 }
 
-static void take(const struct listener *listener, int fd, struct address origin)
+static void take(const struct listener *listener, int fd, struct address address)
 {
     struct edge *edge = listener->edge;
-    struct address from = address_shared(origin);
+    struct address from = address_shared(address);
     uint64_t looks = 0;
     char remote[ADDRESS_TEXT_SIZE];
     int on = 1;
 
     /* A proxy is not charged for its clients (proxies.c). */
-    if (!forwarded_is_trusted(edge->config, origin) &&
+    if (!forwarded_is_trusted(edge->config, address) &&
         !rate_limits_admits(edge->api.rates, from, edge_now(edge)))
         looks = listener->tls ? RATE_LIMITS_TLS_LOOK : 1;
     if (looks == 0 || rate_limits_looks(edge->api.rates, from, looks, edge_now(edge))) {
         evict_for_another(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        adopt(listener, fd, origin, looks);
+        adopt(listener, fd, address, looks);
         return;
     }
     refusal_note_attempt(edge, from, address_text(from, remote));

@@ -44,7 +44,7 @@ static void touch(struct http_client *client)
     mx_timer_set(client->quiet, QUIET_MS);
 }
 
-static void let_go(struct http_client *client)
+static void release_bytes(struct http_client *client)
 {
     client->http->held -= client->held;
     client->held = 0;
@@ -58,7 +58,7 @@ void http_client_cut(struct http_client *client)
 
     if (client->stream.is_closed)
         return;
-    let_go(client);
+    release_bytes(client);
     while (http->clients[at] != client)
         at++;
     http->clients[at] = http->clients[--http->count];
@@ -93,7 +93,7 @@ static size_t held_by_client(const struct http_client *client)
 static void refuse_body(struct http_client *client, const struct mx_http_fault *fault)
 {
     mcpx_text_fini(&client->body);
-    let_go(client);
+    release_bytes(client);
     client->is_last = true;
     http_client_refuse(client, fault->status, fault->detail);
 }
@@ -172,7 +172,7 @@ void http_client_refuse(struct http_client *client, int status, const char *sent
 
 void http_client_answer(struct http_client *client, int status, struct mcpx_text *body)
 {
-    let_go(client);
+    release_bytes(client);
     if (hold(client, body->len))
         send_answer(client, status, text_whole(body));
     else
@@ -371,7 +371,7 @@ static void on_written(struct mx_stream *stream)
 
     if (client->stage != HTTP_ANSWERING || mx_stream_unwritten(stream))
         return;
-    let_go(client);
+    release_bytes(client);
     if (stream->has_ended)
         http_client_cut(client);
     else if (client->is_last)
