@@ -106,7 +106,8 @@ struct expose_participant *expose_catalog_find(const struct expose_catalog *cata
 /** A loop over the participants, in the order of their ids. It must not add or remove one. */
 #define EXPOSE_EACH_PARTICIPANT(one, catalog)                                                 \
     for (struct expose_participant **one##_at = (catalog)->participants, *(one);              \
-         one##_at < (catalog)->participants + (catalog)->count && ((one) = *one##_at);        \
+         one##_at && one##_at < (catalog)->participants + (catalog)->count &&                 \
+         ((one) = *one##_at);                                                                 \
          one##_at++)
 
 /** Adds a participant in state ASKED, with nothing known; or removes one. */
