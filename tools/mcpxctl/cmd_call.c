@@ -10,6 +10,7 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "tools/common/input.h"
+#include "tools/common/proposal.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
@@ -269,7 +270,7 @@ static int decide(const struct arguments *arguments, const struct connection *wh
     int status = show(proposal, to);
 
     /* That proposal only, and no other one with the same id. */
-    proposal_digest(proposal, digest);
+    proposal_digest(proposal->text, digest);
     mx_format(&bound, "%s@%s", proposal->id, digest);
     if (status == STATUS_OK)
         status = confirm(arguments, proposal, to, bound.text);

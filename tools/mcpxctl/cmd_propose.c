@@ -5,6 +5,7 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
+#include "tools/common/proposal.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
@@ -28,8 +29,10 @@ static int print_open(const struct arguments *arguments, const struct connection
 
         if (!entry_is(entry, "mcp/proposal") || !chain_is_open(snapshot, entry))
             continue;
-        proposal_digest(entry, digest);
-        style.until_ms = chain_expires_ms(entry) == INT64_MAX ? 0 : chain_expires_ms(entry);
+        proposal_digest(entry->text, digest);
+        style.until_ms = proposal_expires_ms(entry->text);
+        if (style.until_ms == INT64_MAX)
+            style.until_ms = 0;
         style.brief = snapshot_brief(snapshot, entry, least).len;
         line_write(&out, entry, &style, entry_fault(entry));
     }

@@ -8,6 +8,7 @@
 #include "lib/json/json_write.h"
 #include "lib/protocol/grammar.h"
 #include "tools/common/context.h"
+#include "tools/common/proposal.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
 
@@ -52,7 +53,7 @@ static void offer_history(const struct connection *where, bool proposals,
         if (!proposals) {
             add(out, entry->id, entry->kind.text);
         } else if (entry_is(entry, "mcp/proposal") && chain_is_open(&snapshot, entry)) {
-            proposal_digest(entry, digest);
+            proposal_digest(entry->text, digest);
             mx_format(out, "%s@%s\t%s\n", entry->id, digest, entry->kind.text);
         }
     }

@@ -6,9 +6,9 @@
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
-#include "lib/json/digest.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
+#include "tools/common/proposal.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/line.h"
 #include <mcpx/json.h>
@@ -214,23 +214,11 @@ static bool is_decisive(const struct chain *chain, const struct chain_step *step
             (chain->steps[0].role == CHAIN_PROPOSAL || above->entry->is_again));
 }
 
-int64_t chain_expires_ms(const struct entry *proposal)
-{
-    struct mcpx_slice raw = mcpx_json_get(proposal->text, "expires");
-    mx_scoped_text text = {0};
-    int64_t at_ms = -1;
-
-    if (!raw.text)
-        return INT64_MAX;
-    if (mcpx_json_add_unescaped(&text, raw))
-        at_ms = time_read(mcpx_text_view(&text));
-    return at_ms < 0 ? 0 : at_ms;
-}
-
 static enum chain_state state_of(const struct chain *chain, int64_t now_ms)
 {
     const struct entry *first = chain->steps[0].entry;
-    bool expired = entry_is(first, "mcp/proposal") && chain_expires_ms(first) <= now_ms;
+    bool expired =
+        entry_is(first, "mcp/proposal") && proposal_expires_ms(first->text) <= now_ms;
     enum chain_state state = expired ? CHAIN_EXPIRED : CHAIN_OPEN;
 
     for (size_t i = 0; i < chain->count; i++) {
@@ -269,14 +257,6 @@ struct chain chain_of(const struct snapshot *snapshot, const struct entry *entry
         entry = above;
     }
     return build(snapshot, entry, SIZE_MAX);
-}
-
-void proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1])
-{
-    unsigned char hash[MX_SHA256_BYTES];
-
-    memory_checked(mx_sha256(proposal->text, hash) ? MCPX_OK : MCPX_ENOMEM);
-    mx_hex_format(hash, PROPOSAL_DIGEST_LEN / 2, out);
 }
 
 /* ---- as lines ---- */

@@ -95,25 +95,8 @@ struct chain chain_of(const struct snapshot *snapshot, const struct entry *entry
  */
 struct chain chain_below(const struct snapshot *snapshot, const struct entry *entry);
 
-/**
- * The time when a proposal expires, in ms since 1970: INT64_MAX without a time, 0 when it is
- * invalid. Protocol: section 9.
- */
-int64_t chain_expires_ms(const struct entry *proposal);
-
 /** True when a proposal waits for a decision. */
 bool chain_is_open(const struct snapshot *snapshot, const struct entry *entry);
-
-/** Half of a SHA-256 in hexadecimal: too long to find two proposals with the same one. */
-enum { PROPOSAL_DIGEST_LEN = 32 };
-
-/**
- * Distinguishes a proposal from others with its id: the beginning of the SHA-256 of its envelope's
- * text, byte for byte as the router delivers it.
- *
- * out   filled, with a terminating NUL
- */
-void proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1]);
 
 /** Frees the steps. */
 void chain_fini(struct chain *chain);

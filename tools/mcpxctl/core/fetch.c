@@ -13,6 +13,7 @@
 #include "lib/base/digits.h"
 #include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
+#include "tools/common/proposal.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/live.h"
 #include <mcpx/json.h>
@@ -227,7 +228,7 @@ static int find_bound(const struct connection *where, const struct snapshot *sna
     struct entry *const *entries = snapshot_beginning(snapshot, id, &count);
 
     for (size_t i = 0; i < count; i++) {
-        proposal_digest(entries[i], hash);
+        proposal_digest(entries[i]->text, hash);
         if (strcmp(hash, digest) == 0) {
             *out = entries[i];
             return STATUS_OK;

@@ -1,0 +1,34 @@
+/*
+ * proposal.c - reads the text of an envelope as the router delivers it: the digest covers every
+ * byte, so equal digests mean that a person sees what is approved.
+ */
+#include "tools/common/proposal.h"
+
+#include "lib/base/ident.h"
+#include "lib/base/scoped.h"
+#include "lib/json/digest.h"
+#include "tools/common/command.h"
+
+#include <mcpx/json.h>
+
+void proposal_digest(struct mcpx_slice envelope, char out[PROPOSAL_DIGEST_LEN + 1])
+{
+    unsigned char hash[MX_SHA256_BYTES];
+
+    memory_checked(mx_sha256(envelope, hash) ? MCPX_OK : MCPX_ENOMEM);
+    mx_hex_format(hash, PROPOSAL_DIGEST_LEN / 2, out);
+}
+
+int64_t proposal_expires_ms(struct mcpx_slice envelope)
+{
+    struct mcpx_slice raw = mcpx_json_get(envelope, "expires");
+    mx_scoped_text text = {0};
+    int64_t at_ms;
+
+    if (!raw.text)
+        return INT64_MAX;
+    return mcpx_json_add_unescaped(&text, raw) &&
+                   mx_time_parse(mcpx_text_view(&text), &at_ms) && at_ms > 0
+               ? at_ms
+               : 0;
+}
