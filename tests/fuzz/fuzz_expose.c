@@ -121,6 +121,12 @@ static bool could(const void *user, struct mcpx_slice participant,
     return participant.len == 1;
 }
 
+static struct mcpx_slice self(const void *user)
+{
+    (void)user;
+    return MCPX_SLICE("a");
+}
+
 static bool is_behind(const void *user)
 {
     return ((const struct stage *)user)->now.mono_ms % 13 == 12;
@@ -333,11 +339,12 @@ static void chance(const void *user, void *bytes, size_t len)
 static void live(struct mcpx_slice input, const struct bridge_terms *terms)
 {
     static struct stage stage;
-    struct expose_view view = {&stage,      may,       could,   roster,
-                               message_max, is_behind, instant, chance};
+    struct expose_view view = {&stage,    may,     could,  roster, message_max,
+                               is_behind, instant, chance, self};
     struct expose_config config = {.topic = "t",
                                    .nonce = "n",
                                    .plain = input.len % 2,
+                                   .room = (enum expose_room_mode)(input.len % 3),
                                    .terms = terms,
                                    .request_ms = 60000,
                                    .proposal_ms = 60000,

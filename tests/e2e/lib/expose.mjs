@@ -30,12 +30,12 @@ export const EXPOSE_GRANTS = ['mcp/request:*', 'mcp/proposal:*', 'mcp/response:*
 export const PROPOSER_GRANTS = ['mcp/request:initialize', 'mcp/request:*/list',
   'mcp/request:notifications/*', 'mcp/proposal:*', 'mcp/withdraw'];
 
-/** The command line of an expose: `{ command, args, env }`. */
+/** The command line of an expose: `{ command, args, env }`. Without `room`: its servers alone. */
 export async function exposeCommand(router, topic, id,
-  { options = [], grants = EXPOSE_GRANTS, token } = {}) {
+  { options = [], room = 'no', grants = EXPOSE_GRANTS, token } = {}) {
   return {
     command: programBinary('mcpx-bridge'),
-    args: ['expose', '--url', router.url, '--topic', topic, ...options],
+    args: ['expose', '--url', router.url, '--topic', topic, '--room', room, ...options],
     env: { ...process.env, MCPX_TOKEN: token ?? await router.token(id, topic, grants) },
   };
 }

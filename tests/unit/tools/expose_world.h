@@ -31,6 +31,7 @@ struct world {
     const char *present[WORLD_PRESENT]; /* other participants; all may answer anything */
     size_t present_count;
     struct mcpx_capset *grants; /* ours */
+    enum expose_room_mode room;
     bool behind;                /* the client does not read */
     const char *about;          /* correlation_id of what others send; NULL: none */
     enum mcpx_err send_fails;
@@ -44,6 +45,7 @@ struct world {
 struct world_setup {
     bool plain;
     bool http; /* several clients, which get answers only */
+    enum expose_room_mode room;
     const char *only;
     const char *grants[WORLD_GRANTS];
 };

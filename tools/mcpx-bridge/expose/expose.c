@@ -37,6 +37,9 @@ struct expose *expose_new(const struct expose_config *config, const struct expos
     x->reading.key = x->answered.key = config->key;
     x->reading.rate = (struct mx_rate){60 << 20, EXPOSE_LISTS_CAP}; /* a MiB per second */
     x->names.plain = config->plain;
+    x->names.room = config->room != EXPOSE_ROOM_NO;
+    x->room.log.held.key = config->key;
+    x->room.filled_ms = config->room ? INT64_MAX : 0;
     x->names.renamed = renamed;
     x->names.user = x;
     x->names.key = x->ids.key = config->key;
@@ -54,6 +57,8 @@ void expose_free(struct expose *x)
     bridge_calls_fini(&x->asks);
     bridge_calls_fini(&x->listens);
     bridge_calls_fini(&x->watches);
+    bridge_calls_fini(&x->room.calls);
+    room_log_fini(&x->room.log);
     bridge_calls_fini(&x->calls);
     bridge_checks_fini(&x->checks);
     mcpx_tools_free(x->no_tools.tools);
@@ -315,6 +320,7 @@ void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_
     struct bridge_call *call = bridge_calls_of_tag(&x->calls, event->tag);
 
     x->now = now;
+    expose_room_event(x, event);
     if (on_events[event->type])
         on_events[event->type](x, event);
     else if (call && !call->payload.len && on_call_events[event->type])
@@ -334,7 +340,9 @@ void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct 
     struct bridge_row *row = bridge_output_take(&x->output);
 
     x->now = now;
-    if (row->action.type == BRIDGE_SEND && row->action.draft.tag)
+    if (row->action.type == BRIDGE_SEND && row->call)
+        expose_room_sent(x, row->call, outcome);
+    else if (row->action.type == BRIDGE_SEND && row->action.draft.tag)
         expose_sent(x, &row->action.draft, outcome);
     else if (row->action.type == BRIDGE_RESPOND && outcome->err)
         expose_ask_unanswered(x, row, outcome->err);
@@ -352,6 +360,7 @@ struct mcpx_calls *expose_calls(const struct expose *x)
 void expose_tick(struct expose *x, struct mcpx_now now)
 {
     x->now = now;
+    expose_room_tick(x);
     expose_calls_tick(x);
     expose_settle_tick(x);
     release(x);
@@ -360,8 +369,9 @@ void expose_tick(struct expose *x, struct mcpx_now now)
 int64_t expose_deadline(const struct expose *x)
 {
     int64_t calls = expose_calls_deadline(x), probe = expose_settle_deadline(x);
-    int64_t due = calls < probe ? calls : probe;
+    int64_t due = calls < probe ? calls : probe, room = expose_room_deadline(x);
 
+    due = room < due ? room : due;
     return x->held.first && x->held.first->due_ms < due ? x->held.first->due_ms : due;
 }
 
@@ -387,6 +397,7 @@ void expose_abandon(struct expose *x, struct mcpx_slice sentence)
     }
     drop_held(x, sentence);
     expose_listens_close(x);
+    expose_room_abandon(x, sentence);
 }
 
 void expose_leave(struct expose *x, struct mcpx_now now)
@@ -410,5 +421,5 @@ bool expose_is_idle(const struct expose *x)
         if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED &&
             !call->state.len)
             return false;
-    return !x->held.first;
+    return !x->held.first && !expose_room_is_busy(x);
 }

@@ -8,8 +8,10 @@
 /* True when --only covers the item and the client may use it, directly or by a proposal. */
 static bool is_shown(struct expose *x, enum expose_list list, const struct expose_item *item)
 {
-    return expose_only_covers(x, item->participant,
-                              expose_names_shown(&x->names, expose_lists[list].space, item)) &&
+    struct mcpx_slice shown = expose_names_shown(&x->names, expose_lists[list].space, item);
+
+    return expose_only_covers(x, item->participant, shown) &&
+           !expose_room_has(x, list, shown) &&
            expose_find_stage(x, mcpx_slice_of(expose_lists[list].use), item) != EXPOSE_REFUSED;
 }
 
@@ -75,7 +77,7 @@ static void write_list(struct expose *x, struct expose_items *items, struct mcpx
 uint64_t expose_list_hash(struct expose *x, enum expose_list list)
 {
     mx_scoped_text scratch = {0};
-    uint64_t hash = 1;
+    uint64_t hash = expose_room_hash(x, list);
 
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
         struct expose_items *items = &participant->lists[list];
@@ -91,6 +93,7 @@ uint64_t expose_list_hash(struct expose *x, enum expose_list list)
 void expose_list_write(struct expose *x, enum expose_list list, struct mcpx_text *out)
 {
     mx_format(out, "{\"%s\":[", expose_lists[list].member);
+    expose_room_list(x, list, out);
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
         write_list(x, &participant->lists[list], out);
     mcpx_text_puts(out, "]}");

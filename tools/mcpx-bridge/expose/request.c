@@ -140,6 +140,10 @@ static bool send_on(struct expose *x, const struct expose_request *request)
     bool known = routing == EXPOSE_ROUTED;
     struct mcpx_admission admission = {0};
 
+    if (request->may_wait && x->room.filled_ms)
+        return false;
+    if (expose_room_serve(x, request))
+        return true;
     /* The check of a tool call needs the listed tool. */
     if (routing != EXPOSE_MALFORMED && request->may_wait && !expose_is_settled(x, -1) &&
         !(known && (!is_judged || expose_terms_know(x, &route))))
@@ -326,7 +330,7 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
         bridge_calls_drop(&x->held, held);
         return;
     }
-    if (!id.text || expose_listen_end(x, id))
+    if (!id.text || expose_listen_end(x, id) || expose_room_cancel(x, id))
         return;
     call = find_id(&x->calls, id);
     if (!call)

@@ -135,13 +135,15 @@ static void add_extensions(const struct expose *x, struct mcpx_text *out)
 
 static struct mcpx_text capabilities_of(const struct expose *x, bool modern)
 {
+    bool watches =
+        !x->config.answers_only && expose_room_has(x, EXPOSE_RESOURCES, MCPX_SLICE(ROOM_URI));
     mx_scoped_text extensions = {0};
 
     add_extensions(x, &extensions);
     return mx_formatted(
         "{\"tools\":{\"listChanged\":true},\"resources\":{%s\"listChanged\":true},"
         "\"prompts\":{\"listChanged\":true}%s%s%s%s}",
-        some_can(x, "resources", "subscribe") ? "\"subscribe\":true," : "",
+        watches || some_can(x, "resources", "subscribe") ? "\"subscribe\":true," : "",
         some_can(x, "completions", NULL) ? ",\"completions\":{}" : "",
         modern && !some_can(x, "logging", NULL) ? "" : ",\"logging\":{}",
         !modern && some_can(x, "tasks", NULL)
@@ -165,6 +167,8 @@ static struct mcpx_text instructions_of(const struct expose *x)
             mx_format(&all, "%s# %s\n\n", all.len ? "\n\n" : "", participant->id);
         mcpx_json_add_unescaped(&all, own);
     }
+    if (x->config.room)
+        expose_room_instruct(x, &all);
     return all;
 }
 

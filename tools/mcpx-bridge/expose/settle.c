@@ -18,7 +18,7 @@ static bool is_open(const struct expose_participant *participant, int list)
 
 bool expose_is_settled(const struct expose *x, int list)
 {
-    if (!x->joined)
+    if (!x->joined || x->room.filled_ms)
         return false;
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
         if (is_open(participant, list) && participant->patience_ms > x->now.mono_ms)

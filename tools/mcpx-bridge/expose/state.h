@@ -11,6 +11,7 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/calls.h"
 #include "tools/mcpx-bridge/expose/expose.h"
+#include "tools/mcpx-bridge/expose/room/room.h"
 #include "tools/mcpx-bridge/expose/servers/catalog.h"
 #include "tools/mcpx-bridge/output.h"
 
@@ -95,6 +96,7 @@ struct expose {
     struct mx_bucket answered_all;
     struct bridge_calls listens; /* subscriptions of a client of 2026-07-28 */
     struct bridge_calls watches; /* resources and tasks; `token`: the client's name of one */
+    struct expose_room room;
     uint64_t
         told[EXPOSE_LIST_COUNT]; /* hashes of the lists as the client knows them; 0 = none */
     bool is_warned;              /* the grant to withdraw proposals was checked */

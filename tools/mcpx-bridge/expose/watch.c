@@ -203,6 +203,12 @@ static void watch_resource(struct expose *x, struct bridge_call *listen, struct 
     MX_SCOPED(expose_route_fini) struct expose_route route = {0};
     struct bridge_call *call = NULL;
 
+    if (expose_room_has(x, EXPOSE_RESOURCES, MCPX_SLICE(ROOM_URI)) &&
+        mcpx_json_equals(raw, MCPX_SLICE(ROOM_URI))) {
+        add(x, EXPOSE_URI, &(struct expose_item){.own = MCPX_SLICE(ROOM_URI)}, listen->number,
+            MCPX_SLICE(ROOM_URI));
+        return;
+    }
     if (expose_route_find(x, &rpc, &route) == EXPOSE_ROUTED &&
         !find(x, EXPOSE_URI, &route.item, listen->number))
         call = expose_send_own(x, EXPOSE_FOR_LISTEN, route.item.participant,

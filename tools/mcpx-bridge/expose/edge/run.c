@@ -23,7 +23,8 @@
 
 enum {
     CLOSE_MS = 2000, /* for the last messages to leave */
-    DRAIN_MS = 3500  /* for answers after the end of input */
+    DRAIN_MS = 3500, /* for answers after the end of input */
+    ROOM_HISTORY = 1000
 };
 
 /**
@@ -74,6 +75,11 @@ static bool could(const void *user, struct mcpx_slice participant,
 static size_t message_max(const void *user)
 {
     return mcpx_session_message_max(session_of(user));
+}
+
+static struct mcpx_slice self(const void *user)
+{
+    return mcpx_session_id(session_of(user));
 }
 
 static bool is_behind(const void *user)
@@ -263,7 +269,8 @@ static int start_client(struct edge *edge)
     struct mcpx_client_config config = edge->connection.client;
 
     config.routing = "all";
-    config.history = 0;
+    config.history = edge->config.room ? ROOM_HISTORY : 0;
+    config.session.observe = edge->config.room != EXPOSE_ROOM_NO;
     config.session.instance = true;
     config.loop = &edge->loop;
     config.on_event = on_event;
@@ -274,8 +281,8 @@ static int start_client(struct edge *edge)
 
 static void start_core(struct edge *edge)
 {
-    struct expose_view view = {edge,        may,       could,        roster,
-                               message_max, is_behind, loop_instant, loop_chance};
+    struct expose_view view = {edge,      may,          could,       roster, message_max,
+                               is_behind, loop_instant, loop_chance, self};
     unsigned char random[sizeof edge->nonce / 2];
 
     loop_chance(NULL, random, sizeof random);
@@ -387,6 +394,9 @@ const struct option_row expose_option_rows[] = {
     {"--only", "PATTERN", VALUE_TEXT, OPTION_REPEATED,
      "show only this: a participant with all it has, or tools, prompts and resources by the "
      "name the client sees, such as 'files__read_*'; * stands for anything"},
+    {"--room", "no|talk|decide", VALUE_CHOICE, 0,
+     "tools for the topic itself, room__NAME: talk (the default) to send, wait, read and "
+     "propose; decide also to approve and reject proposals of others"},
     {"--timeout", "S", VALUE_SECONDS, 0,
      "how long a call may take, counted anew from each progress notification; 600 when not "
      "given, 0 for ever"},
@@ -444,6 +454,7 @@ static int read_options(const struct arguments *arguments, struct edge *edge)
 {
     const char *names = arguments_value(arguments, "--names");
     const char *http = arguments_value(arguments, "--http");
+    const char *room = arguments_value(arguments, "--room");
     struct expose_config *config = &edge->config;
 
     config->heartbeat_ms = arguments_ms(arguments, "--heartbeat", HEARTBEAT_MS);
@@ -455,6 +466,9 @@ static int read_options(const struct arguments *arguments, struct edge *edge)
                          "localhost:0 or [::1]:8808: every client that reaches it acts as the "
                          "participant");
     config->answers_only = http != NULL;
+    config->room = !room || *room == 't' ? EXPOSE_ROOM_TALK
+                   : *room == 'd'        ? EXPOSE_ROOM_DECIDE
+                                         : EXPOSE_ROOM_NO;
     config->only = edge->only;
     config->plain = names && strcmp(names, "plain") == 0;
     config->request_ms = arguments_ms(arguments, "--timeout", REQUEST_MS);

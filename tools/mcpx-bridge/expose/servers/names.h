@@ -80,6 +80,7 @@ struct expose_names {
     struct mx_map_key key; /* secret from participants (lib/base/map.h) */
     /* Tools and prompts keep their own names where no other participant has the same. */
     bool plain;
+    bool room; /* names of a participant "room" get a mark: "room__..." are the bridge's */
     /* Called for each changed name of a tool or prompt; NULL: not called. */
     void (*renamed)(void *user, struct mcpx_slice former, struct mcpx_slice shown);
     void *user;
