@@ -13,7 +13,7 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $$((2 * $(JOBS))) 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help deps run build settings install uninstall package package-test release check test verify nightly \
-    bench demo gate lint fuzz format clean
+    bench demo gate matrix lint fuzz format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -107,6 +107,12 @@ gate: ## ask whether the sample MCP server may be released; the evidence goes to
 	@$(call configure,dev)
 	@cmake --build build $(BUILD_JOBS) --target mcpx-router mcpx-bridge mcpxctl
 	@MCPX_BINARY_DIR=$(CURDIR)/build tests/e2e/run.sh gate $(CURDIR)/build/gate
+
+matrix: ## both eras of MCP through the bridge: what clients see that is not as on the server's own pipe
+	@docker/install-packages build test
+	@$(call configure,dev)
+	@cmake --build build $(BUILD_JOBS) --target mcpx-router mcpx-bridge
+	@MCPX_BINARY_DIR=$(CURDIR)/build tests/e2e/run.sh test matrix.test.mjs
 
 lint: deps ## layers, headers, symbols, layout, static analysis, scripts
 	@$(call ordinary_build)

@@ -7,7 +7,7 @@
  * Protocol: section 8.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { AdminRoom, configured, good, pathOf, refused } from './lib/admin.mjs';
 import { watchEchoes } from './lib/echo_watch.mjs';
 import { Participant, Refused } from './lib/participant.mjs';
@@ -18,14 +18,10 @@ const MEMBERS = Number(process.env.MCPX_MEMBERS ?? 100);
 const STALL_MS = Number(process.env.MCPX_STALL_MS ?? 250);
 const SECRET = 'a secret that is long enough to be one, and only for this test';
 const RM = 'mcp/request:tools/call:rm';
-let router;
-before(async () => {
-  router = await Router.start({ config: { auth: { jwt: { secret: SECRET } }, audit: AUDIT,
-    admin: { grant_max_s: 3600 },
-    limits: { connections: 0, connects_per_s: 0, joins_per_minute: 0, requests_per_minute: 0 } },
-  files: auditKey(), env: { MCPX_AUTH_JWT_SECRET: SECRET } });
-});
-after(() => router?.stop());
+const router = await Router.startFor({ after }, {
+  files: auditKey(), env: { MCPX_AUTH_JWT_SECRET: SECRET },
+  config: { auth: { jwt: { secret: SECRET } }, audit: AUDIT, admin: { grant_max_s: 3600 },
+    limits: { connections: 0, connects_per_s: 0, joins_per_minute: 0, requests_per_minute: 0 } } });
 
 /** Lines of the audit about somebody, as [what, pattern, has it an end?]. */
 const lines = (from) => router.audit().filter((line) => line.from === from && line.by)

@@ -12,27 +12,20 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { Client as ModernClient } from '@modelcontextprotocol/client';
-import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { EXPOSE_GRANTS, exposeCommand } from './lib/expose.mjs';
+import { EXPOSE_GRANTS, exposeCommand, GENERATIONS } from './lib/expose.mjs';
 import { folderFor } from './lib/folder.mjs';
 import { serverOf, startImport } from './lib/import.mjs';
-import { mcpxctl, Program, untilGone } from './lib/program.mjs';
+import { descendants, mcpxctl, untilGone } from './lib/program.mjs';
+import { ownServer, serverProgram } from './lib/room.mjs';
 import { eventually, freePort, inTime, pause, Router } from './lib/router.mjs';
 
 const MINUTES = Number(process.env.MCPX_E2E_MINUTES ?? 1);
 const TOPIC = 'room';
 const STEP_MS = 4000;
 const SHARED = 'demo://resource/static/document/architecture.md';
-const file = (path) => fileURLToPath(new URL(path, import.meta.url));
-const everything = [process.execPath, file('node_modules/@modelcontextprotocol/server-everything/dist/index.js')];
-const ours = [process.execPath, file('lib/afternoon_server.mjs')];
+const everything = [process.execPath, serverProgram('server-everything')];
 const TWINS = ['ann', 'bob'];
 const OTHERS = ['broken', 'slow', 'flooding', 'latin'];
-const GENERATIONS = { 'sdk 1': [Client, StdioClientTransport], 'sdk 2': [ModernClient, ModernTransport] };
 
 /** What came of everything: counts of results, reasons of failures. */
 const outcomes = { results: 0, lists: 0, commands: 0, reasons: new Map() };
@@ -159,7 +152,7 @@ test(`${MINUTES} min in a room with servers as they are: nobody's result is anot
   t.after(() => Object.values(imports).forEach((bridge) => bridge.kill('SIGKILL')));
   const begin = async (name) => {
     const [command, more] = TWINS.includes(name) ? [everything, { env: { WHO: name } }]
-      : [[...ours, name, name, broken], {}];
+      : [ownServer('afternoon_server', name, name, broken), {}];
     imports[name] = await startImport({ after() {} }, router, TOPIC, name, command, more);
   };
   for (const name of [...TWINS, ...OTHERS]) await begin(name);
@@ -191,7 +184,7 @@ test(`${MINUTES} min in a room with servers as they are: nobody's result is anot
       router = await Router.start({ env, args });
     },
     async () => {
-      const family = Program.familyOf(imports.bob.pid);
+      const family = descendants(imports.bob.pid);
       imports.bob.kill('SIGKILL');
       await imports.bob.end();
       await untilGone(family);

@@ -4,11 +4,10 @@
  * shows a demo to others cannot make it wait; one who looks for its first line finds a compiler's.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
+import { folderFor } from './lib/folder.mjs';
 import { Show } from './lib/show.mjs';
 
 /* What the demo is in the middle of: a request of its own, joining, an agent that waits, the start of a
@@ -88,8 +87,8 @@ test('with DEMO_PAUSE=1 each step waits for Enter', async () => {
   assert.deepEqual(await show.leftovers(), []);
 });
 
-test('what is built before says nothing, unless it fails', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-quiet-'));
+test('what is built before says nothing, unless it fails', (t) => {
+  const folder = folderFor(t);
   const quietly = (...command) => spawnSync('./quietly', ['building', ...command],
     { encoding: 'utf8', env: { ...process.env, TMPDIR: folder } });
   const good = quietly('sh', '-c', 'echo compiling; echo warned >&2');
@@ -99,5 +98,4 @@ test('what is built before says nothing, unless it fails', () => {
   const ended = quietly('sh', '-c', 'kill -HUP $PPID');
   assert.deepEqual([ended.status, ended.stdout, ended.stderr], [129, '', '']);
   assert.deepEqual(readdirSync(folder), []);
-  rmSync(folder, { recursive: true });
 });

@@ -13,25 +13,23 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { EXPOSE_GRANTS, PROPOSER_GRANTS, exposePipe } from './lib/expose.mjs';
 import { folderFor } from './lib/folder.mjs';
 import { serverOf, startImport } from './lib/import.mjs';
 import { Participant } from './lib/participant.mjs';
-import { Program, untilGone } from './lib/program.mjs';
+import { descendants, Program, untilGone } from './lib/program.mjs';
+import { ownServer } from './lib/room.mjs';
 import { DEADLINE_MS, eventually, freePort, pause, Router } from './lib/router.mjs';
 
 const MINUTES = Number(process.env.MCPX_E2E_MINUTES ?? 1);
 const TOPIC = 'office';
 const SERVERS = ['ann', 'bob', 'cid'];
-const LEDGER = fileURLToPath(new URL('lib/ledger_server.mjs', import.meta.url));
 /* The bridges' patience is shorter than the callers', so it is they who say what went wrong. */
 const CALL_S = 10;
 const PROPOSAL_S = 15;
 const CALLER_MS = 2 * PROPOSAL_S * 1000 + DEADLINE_MS;
 /* Tokens outlive a router. */
 const ENV = { MCPX_AUTH_JWT_SECRET: randomUUID() };
-
 
 /** A person who decides: approves two proposals of three, rejects the third, each once. */
 class Person {
@@ -127,7 +125,7 @@ test(`${MINUTES} min of everything at once: answered, once, and nothing left beh
   const folder = folderFor(t);
   const file = join(folder, 'ledger');
   writeFileSync(file, '');
-  const server = [process.execPath, LEDGER, file];
+  const server = ownServer('ledger_server', file);
 
   const args = ['--listen', `127.0.0.1:${await freePort()}`];
   let router = await Router.start({ env: ENV, args });
@@ -176,7 +174,7 @@ test(`${MINUTES} min of everything at once: answered, once, and nothing left beh
     await router.stop();
     await again();
     await pause(step);
-    const family = Program.familyOf(imports.bob.pid);
+    const family = descendants(imports.bob.pid);
     imports.bob.kill('SIGKILL');
     await imports.bob.end();
     await untilGone(family);

@@ -4,32 +4,25 @@
  * broken one must not get at the topic, nor keep the others from it.
  */
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { after, test } from 'node:test';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport }
   from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { exposeCommand } from './lib/expose.mjs';
+import { exposeCommand, inspect } from './lib/expose.mjs';
 import { exposeHttp, post, RawClient, requestText } from './lib/expose_http.mjs';
 import { startImport } from './lib/import.mjs';
 import { Program } from './lib/program.mjs';
-import { serverProgram } from './lib/room.mjs';
+import { ownServer, serverProgram } from './lib/room.mjs';
 import { inTime, Router } from './lib/router.mjs';
 
-const lib = join(dirname(fileURLToPath(import.meta.url)), 'lib');
 const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
 const EVENTS = { accept: 'application/json, text/event-stream' };
 
-let router;
-before(async () => { router = await Router.start(); });
-after(async () => { await router?.stop(); });
+const router = await Router.startFor({ after });
 
 /** A room with one server, and an expose that serves it by HTTP. */
 async function roomOf(t, command, more = {}) {
@@ -39,8 +32,8 @@ async function roomOf(t, command, more = {}) {
   return { topic, bridge: await exposeHttp(t, router, topic, 'desk', more) };
 }
 
-const echo = () => [process.execPath, join(lib, 'echo_server.mjs')];
-const patient = () => [process.execPath, join(lib, 'patient_server.mjs')];
+const echo = () => ownServer('echo_server');
+const patient = () => ownServer('patient_server');
 const plain = { options: ['--names', 'plain'] };
 const callOf = (id, name, args = {}) => requestText(id, 'tools/call', { name, arguments: args });
 
@@ -381,12 +374,9 @@ test('the official clients and the Inspector need nothing special', async (t) =>
   assert.equal(sums.length, 4 * clients.length);
   await assert.rejects(clients[0][0].request({ method: 'no/such', params: {} },
     { parse: (value) => value, safeParse: (value) => ({ success: true, data: value }) }), /no method/);
-  const inspector = join(dirname(createRequire(import.meta.url)
-    .resolve('@modelcontextprotocol/inspector-cli/package.json')), 'build', 'cli.js');
-  const { stdout } = await promisify(execFile)(process.execPath, [inspector, '--cli', bridge.url,
-    '--transport', 'http', '--method', 'tools/call', '--tool-name', 'get-sum',
-    '--tool-arg', 'a=2', '--tool-arg', 'b=40']);
-  assert.match(JSON.parse(stdout).content[0].text, /42/);
+  await inspect([bridge.url, '--transport', 'http', '--method', 'tools/call',
+    '--tool-name', 'get-sum', '--tool-arg', 'a=2', '--tool-arg', 'b=40'], {},
+  ({ content }) => /42/.test(content[0].text));
 });
 
 test('it listens where this machine alone can reach it, or not at all', async (t) => {

@@ -6,7 +6,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ElicitRequestSchema, ToolListChangedNotificationSchema }
+  from '@modelcontextprotocol/sdk/types.js';
 import { exposeClient, PROPOSER_GRANTS, untilListed } from './lib/expose.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
@@ -29,7 +30,7 @@ function greet({ method }) {
 }
 
 /** A room with an honest `bank` whose answers to calls the test gives, and an exposed client. */
-async function room(t, grants) {
+async function room(t, grants, more) {
   const table = new Room(t, router);
   const bank = await table.join('bank', ['mcp/response:*', 'mcp/request:*', 'mcp/proposal:*']);
   const mallory = await table.join('mallory', ['mcp/*', 'chat']);
@@ -41,7 +42,8 @@ async function room(t, grants) {
       ...(greeting ? { result: greeting } : { error: { code: -32601, message: 'no' } }) },
     { to: [from], correlation_id: id });
   });
-  const client = await exposeClient(t, router, table.topic, 'desk', { grants, options: ['--only', 'bank'] });
+  const client = await exposeClient(t, router, table.topic, 'desk',
+    { grants, options: ['--only', 'bank'], ...more });
   const tools = await untilListed(client, ToolListChangedNotificationSchema, async () => {
     const listed = (await client.listTools()).tools;
     return listed.length > 0 && listed;
@@ -102,17 +104,26 @@ test('not told: progress from somebody who was not asked', async (t) => {
   assert.deepEqual(signs, []);
 });
 
-test('refused: a question of somebody who works for nobody here', async (t) => {
-  const { mallory, call, asked, bank } = await room(t);
+test('refused, and not shown: a question of somebody who works for nobody here', async (t) => {
+  const questions = [];
+  const { mallory, call, asked, bank } = await room(t, undefined, {
+    offers: { elicitation: {} },
+    prepare: (it) => it.setRequestHandler(ElicitRequestSchema, (message) => {
+      questions.push(message);
+      return { action: 'decline' };
+    }),
+  });
   const paid = call();
   const request = await asked(`mcp/request:${PAY}`);
-  const question = mallory.send('mcp/request:elicitation/create', { jsonrpc: '2.0', id: 5,
-    method: 'elicitation/create', params: { message: 'your password?', requestedSchema: {} } },
-  about(request));
-  const { envelope } = await mallory.until((e) => e.correlation_id === question, 'an answer');
-  assert.ok(envelope.payload.error, JSON.stringify(envelope.payload));
+  for (const to of [about(request), { to: ['desk'] }]) {
+    const question = mallory.send('mcp/request:elicitation/create', { jsonrpc: '2.0', id: 5,
+      method: 'elicitation/create', params: { message: 'password?', requestedSchema: {} } }, to);
+    const { envelope } = await mallory.until((e) => e.correlation_id === question, 'an answer');
+    assert.equal(envelope.payload.error?.code, -32002, JSON.stringify(envelope.payload));
+  }
   bank.send(`mcp/response:${PAY}`, answer(request.payload.id, 'paid'), about(request));
   await paid;
+  assert.deepEqual(questions, []);
 });
 
 test('a proposal is neither fulfilled, answered nor taken back by somebody else', async (t) => {

@@ -7,18 +7,16 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { exposePipe, PROPOSER_GRANTS } from './lib/expose.mjs';
 import { exposeHttp, post, RawClient, requestText } from './lib/expose_http.mjs';
 import { startImport } from './lib/import.mjs';
 import { logFolder } from './lib/folder.mjs';
 import { Program } from './lib/program.mjs';
-import { Room } from './lib/room.mjs';
+import { ownServer, Room } from './lib/room.mjs';
 import { inTime, Router } from './lib/router.mjs';
 
 const router = await Router.startFor({ after });
 
-const lib = (name) => [process.execPath, fileURLToPath(new URL(`lib/${name}`, import.meta.url))];
 const call = (id, name, args = {}, more = {}) =>
   requestText(id, 'tools/call', { name, arguments: args, ...more });
 const under = (terms, ...more) =>
@@ -37,7 +35,7 @@ const SHOWING = `require('readline').createInterface({ input: process.stdin }).o
 });`;
 
 /** A topic with one server. */
-async function topicOf(t, command = lib('counting_server.mjs')) {
+async function topicOf(t, command = ownServer('counting_server')) {
   const topic = `terms-${randomUUID()}`;
   const server = await startImport(t, router, topic, 'server', command);
   await server.until(/is ready/);
@@ -49,7 +47,7 @@ async function ask(pipe, text) {
 }
 
 test('without terms, and with terms that ask for nothing, a client gets the same bytes', async (t) => {
-  const topic = await topicOf(t, lib('echo_server.mjs'));
+  const topic = await topicOf(t, ownServer('echo_server'));
   const bare = await exposePipe(t, router, topic, 'bare', { options: ['--names', 'plain'] });
   const kept = await exposePipe(t, router, topic, 'kept', under({}));
   for (const text of [requestText(1, 'tools/list'), requestText(2, 'ping'),

@@ -7,13 +7,13 @@
  */
 import assert from 'node:assert/strict';
 import { createHmac, sign as signBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
+import { folderFor } from './lib/folder.mjs';
 import * as jose from './lib/jose.mjs';
 import { Participant, Refused } from './lib/participant.mjs';
-import { eventually, Router } from './lib/router.mjs';
+import { AUDIT, auditKey, eventually, Router } from './lib/router.mjs';
 
 const ALGS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 const CLAIMS = { participantId: 'agent', topic: 'office', capabilities: ['chat'] };
@@ -40,7 +40,10 @@ function forge(pair, header, claims, dsaEncoding = 'ieee-p1363') {
   return `${text}.${signBytes('sha256', Buffer.from(text), key).toString('base64url')}`;
 }
 
-let folder, router, pairs;
+const folder = folderFor({ after });
+const pairs = Object.fromEntries(await Promise.all(
+  ALGS.map(async (alg) => [alg, await pairFor(alg, `${alg}-1`)])));
+pairs.ES256.pem = await jose.exportPKCS8(pairs.ES256.privateKey);
 const jwksPath = () => join(folder, 'jwks.json');
 
 /** Replaces a file as a careful program does. */
@@ -49,18 +52,6 @@ function publish(text, path = jwksPath()) {
   renameSync(`${path}.new`, path);
 }
 const setOf = (...some) => JSON.stringify({ keys: some.map(({ jwk }) => jwk) });
-
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'mcpx-identity-'));
-  pairs = Object.fromEntries(await Promise.all(ALGS.map(async (alg) => [alg, await pairFor(alg, `${alg}-1`)])));
-  pairs.ES256.pem = await jose.exportPKCS8(pairs.ES256.privateKey);
-  publish(setOf(...Object.values(pairs)));
-  router = await Router.start({ config: settings() });
-});
-after(async () => {
-  await router?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 const join1 = (token, at = router) => Participant.join(at, { topic: 'office', token });
 
@@ -73,6 +64,8 @@ async function believed(token, what, at = router) {
 
 const settings = () => ({ log: { format: 'json' },
   auth: { jwt: { issuer: ISSUER, audience: AUDIENCE, jwks_file: jwksPath() } } });
+publish(setOf(...Object.values(pairs)));
+const router = await Router.startFor({ after }, { config: settings() });
 const reasons = (at) => at.log.split('\n').filter((line) => line.includes('"event":"refused"'));
 
 /** Each is refused with 401 and no reason, while the log says why. */
@@ -162,12 +155,6 @@ test('the twin of a signature is worth what the signature is', async () => {
   await one.close();
 });
 
-const metric = async (name) => {
-  const { text } = await router.request('GET', '/metrics');
-  const line = text.split('\n').find((each) => each.startsWith(`${name}{`));
-  return Number(line?.split(' ').at(-1));
-};
-
 test('keys change while the router runs, and nobody is lost', async (t) => {
   const old = pairs.ES256, next = await pairFor('ES256', 'ES256-2');
   const stays = await believed(await issue(old), 'the old key');
@@ -193,19 +180,20 @@ test('keys change while the router runs, and nobody is lost', async (t) => {
     ['with a secret', JSON.stringify({ keys: [{ kty: 'oct', k: 'AAAA' }] }), /keys_refused.*found a secret/],
     ['with a private key', JSON.stringify({ keys: [await jose.exportJWK(next.privateKey)] }), /keys_refused.*private key/],
   ]) {
-    const failures = await metric('mcpx_key_file_failures_total');
+    const failures = await router.metric('mcpx_key_file_failures_total');
     publish(text);
-    await eventually(async () => await metric('mcpx_key_file_failures_total') > failures, `${what}: not noticed`);
-    assert.equal(await metric('mcpx_key_file_faulty'), 1, what);
+    await eventually(async () => await router.metric('mcpx_key_file_failures_total') > failures,
+      `${what}: not noticed`);
+    assert.equal(await router.metric('mcpx_key_file_faulty'), 1, what);
     assert.match(router.log, why, what);
     assert.equal(await comesIn(old), true, `${what}: the keys of before stay`);
   }
 
   publish(setOf(...Object.values(pairs).filter((pair) => pair !== old), next));
   await eventually(async () => !(await comesIn(old)), 'the old key is still believed');
-  assert.equal(await metric('mcpx_key_file_faulty'), 0);
-  assert.equal(await metric('mcpx_key_file_keys'), ALGS.length);
-  assert.ok(await metric('mcpx_key_file_age_seconds') < 60);
+  assert.equal(await router.metric('mcpx_key_file_faulty'), 0);
+  assert.equal(await router.metric('mcpx_key_file_keys'), ALGS.length);
+  assert.ok(await router.metric('mcpx_key_file_age_seconds') < 60);
   assert.equal(await comesIn(next), true);
   const id = await stays.send('chat', { text: 'still here' });
   assert.ok(id, 'who is in stays in until its token ends');
@@ -220,8 +208,8 @@ test('a PEM file holds old and new side by side', async (t) => {
   publish(pem.old, path);
   const one = await Router.startFor(t, {
     config: { auth: { jwt: { keys: [{ kid: 'pem', alg: 'RS256', public_key_file: path }] } },
-      audit: { folder: 'audit', key_file: 'audit.key' } },
-    files: { 'audit.key': await jose.exportPKCS8(pairs.EdDSA.privateKey) },
+      audit: AUDIT },
+    files: auditKey(),
   });
   await (await believed(await issue(old), 'old', one)).close();
   await assert.rejects(join1(await issue(next), one));
@@ -229,10 +217,8 @@ test('a PEM file holds old and new side by side', async (t) => {
   const token = await issue(next);
   await (await eventually(() => join1(token, one).catch(() => null), 'the new key')).close();
   await (await believed(await issue(old), 'old beside new', one)).close();
-  const audit = join(one.folder, 'audit');
-  const lines = () => readdirSync(audit).filter((name) => name.endsWith('.jsonl'))
-    .flatMap((name) => readFileSync(join(audit, name), 'utf8').split('\n').filter(Boolean).map(JSON.parse));
-  const { reason } = await eventually(() => lines().find(({ what }) => what === 'keys'), 'a line of the audit');
+  const { reason } = await eventually(() => one.audit().find(({ what }) => what === 'keys'),
+    'a line of the audit');
   assert.equal(reason, '/auth/jwt/keys/0');
 });
 

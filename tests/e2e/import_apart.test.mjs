@@ -6,17 +6,15 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { importIntoTwo, IMPORT_GRANTS, startImport } from './lib/import.mjs';
 import { Program, descendants, untilGone } from './lib/program.mjs';
-import { Room, serverProgram } from './lib/room.mjs';
+import { ownServer, Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { rpc, Seat } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
-const PATIENT = [process.execPath,
-  fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))];
+const PATIENT = ownServer('patient_server');
 const EVERYTHING = [process.execPath, serverProgram('server-everything'), 'stdio'];
 const tool = (id, name, args = {}) => rpc(id, 'tools/call', { name, arguments: args });
 

@@ -11,21 +11,15 @@ import { fileURLToPath } from 'node:url';
 import { folderFor } from './lib/folder.mjs';
 import { serverOf, startImport } from './lib/import.mjs';
 import { Program } from './lib/program.mjs';
-import { Room } from './lib/room.mjs';
+import { ownServer, Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { rpc, Seat } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
-const STRICT = fileURLToPath(new URL('lib/strict_server.mjs', import.meta.url));
 /* rmcp 0.16; the package is one program, for Linux on x64 only. */
 const RUST = fileURLToPath(new URL(
   'node_modules/@vaulttools/mcp-linux-x64/bin/vaulttools-mcp', import.meta.url));
-
-function directory(t) {
-  const path = folderFor(t);
-  return path;
-}
 
 async function table(t, command, more) {
   const room = new Room(t, router);
@@ -33,13 +27,13 @@ async function table(t, command, more) {
   return { bridge, ann: new Seat(await room.join('ann', ['mcp/*']), 'server') };
 }
 
-const strict = (t, words = [], options = []) => table(t, [process.execPath, STRICT, ...words],
-  { options, env: { STRICT_LOG: join(directory(t), 'log') } });
+const strict = (t, words = [], options = []) => table(t, ownServer('strict_server', ...words),
+  { options, env: { STRICT_LOG: join(folderFor(t), 'log') } });
 const starts = async (ann) => JSON.parse(await ann.call(rpc(1, 'starts'))).result;
 
 test('a server made with the Rust SDK serves its tools',
   { skip: !existsSync(RUST) && `not on ${process.platform} ${process.arch}` }, async (t) => {
-    const { bridge, ann } = await table(t, [RUST, '--allowed-dir', directory(t)]);
+    const { bridge, ann } = await table(t, [RUST, '--allowed-dir', folderFor(t)]);
     const { result } = JSON.parse(await ann.call(rpc(1, 'tools/list')));
     assert.ok(result.tools.some(({ name }) => name === 'vaulttools_dev_color_convert'));
     const answer = JSON.parse(await ann.call(rpc(2, 'tools/call',

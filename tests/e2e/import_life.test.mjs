@@ -6,17 +6,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
-import { Program, descendants, untilGone } from './lib/program.mjs';
-import { Room, serverProgram } from './lib/room.mjs';
+import { Program, descendants, startOf, untilGone } from './lib/program.mjs';
+import { ownServer, Room, serverProgram } from './lib/room.mjs';
 import { freePort, inTime, Router, sha256 } from './lib/router.mjs';
 import { payloadText, rpc, Seat } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
-const PATIENT = [process.execPath,
-  fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))];
+const PATIENT = ownServer('patient_server');
 const EVERYTHING = [process.execPath, serverProgram('server-everything'), 'stdio'];
 
 /** A request as text; a tool's call when `method` is a tool's name. */
@@ -50,17 +48,6 @@ test('a server killed in the middle of a call: its caller hears at once, the nex
     await bob.participant.until((e) => e.kind === 'mcp/request:notifications/tools/list_changed',
       'the lists are announced');
   });
-
-test('several callers with the same ids and tokens: everyone gets what is his', async (t) => {
-  const { seats } = await room(t, ['ann', 'bob', 'cid', 'dan']);
-  const calls = seats.flatMap((seat) => [0, 1, 2, 3, 4].map(async (id) => {
-    const message = `${seat.participant.id} ${id}`;
-    const answer = await seat.call(tool(id, 'echo', { message }, { _meta: { progressToken: id } }));
-    assert.deepEqual(JSON.parse(answer).result.content[0].text, `Echo: ${message}`);
-    assert.equal(JSON.parse(answer).id, id);
-  }));
-  await Promise.all(calls);
-});
 
 test('ten thousand calls of ten people: nothing is mixed up, nothing is lost', async (t) => {
   const busy = await Router.startFor(t, { args: ['--dev'],
@@ -242,30 +229,23 @@ test('who reads the last line of a bridge without a server reads why it has none
   assert.match(bridge.log, /joined as server; the server is gone: exited with code 3\n/);
 });
 
-test('on a router in development mode, --as is all it takes', async (t) => {
-  const table = new Room(t, router);
-  const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--topic',
-    table.topic, '--as', 'server', '--', ...EVERYTHING]);
-  t.after(() => bridge.stop());
-  await bridge.until(/joined as server/);
-  const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
-  assert.match(await ann.call(tool(1, 'echo', { message: 'x' })), /Echo: x/);
-});
-
-test('SIGTERM, SIGINT, SIGHUP, SIGQUIT: exit 0, the others see it leave, nothing is left', async (t) => {
+test('signals: who waits is answered, others see it leave, exit 0, nothing is left', async (t) => {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) {
     const table = new Room(t, router);
-    const bridge = await startImport(t, router, table.topic, 'server', EVERYTHING);
+    const bridge = await startImport(t, router, table.topic, 'server', PATIENT);
     const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
-    await ann.call(rpc(1, 'ping'));
+    const id = ann.write(rpc(1, 'wait'));
+    await bridge.until(/\] waiting/);
     const family = descendants(bridge.pid);
     assert.ok(family.length > 0);
     bridge.kill(signal);
+    const { envelope } = await ann.answer(id);
+    assert.equal(envelope.payload.error.code, -32000);
     assert.deepEqual(await bridge.end(), { code: 0, signal: null });
     await ann.participant.until((e) => e.kind === 'system/presence' && e.payload.event === 'leave',
       'that it left');
     const commands = family.map(({ command }) => command);
-    assert.deepEqual(family.filter(({ pid, start }) => Program.startOf(pid) === start)
+    assert.deepEqual(family.filter(({ pid, start }) => startOf(pid) === start)
       .map(({ command }) => command), [], commands.join('; '));
   }
 });
@@ -286,20 +266,6 @@ test('a bridge that is killed in the middle of a call leaves nothing running', a
     bridge.kill('SIGKILL');
     await bridge.end();
     await untilGone(family);
-  }
-});
-
-test('who still waits when the bridge is stopped is answered', async (t) => {
-  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGQUIT']) {
-    const table = new Room(t, router);
-    const bridge = await startImport(t, router, table.topic, 'server', PATIENT);
-    const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
-    const id = ann.write(rpc(1, 'wait'));
-    await bridge.until(/\] waiting/);
-    bridge.kill(signal);
-    const { envelope } = await ann.answer(id);
-    assert.equal(envelope.payload.error.code, -32000);
-    assert.deepEqual(await bridge.end(), { code: 0, signal: null });
   }
 });
 

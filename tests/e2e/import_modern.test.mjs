@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { exposeClient, listed } from './lib/expose.mjs';
 import { startImport } from './lib/import.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
@@ -19,23 +18,11 @@ if (!NEW_ENOUGH) process.stderr.write(`SKIPPED: ${options.skip}\n`);
 
 const router = await Router.startFor({ after });
 
-
 async function modern(t) {
   const room = new Room(t, router);
   const bridge = await startImport(t, router, room.topic, 'server', COMMAND);
   return { room, bridge, ann: new Seat(await room.join('ann', ['mcp/*']), 'server') };
 }
-
-test('its tools are listed and called by who knows nothing of the new protocol', options,
-  async (t) => {
-    const { bridge, ann } = await modern(t);
-    const { result: { tools } } = JSON.parse(await ann.call(rpc(1, 'tools/list')));
-    assert.deepEqual(tools.map(({ name }) => name), ['add', 'grow']);
-    const { result, id } = JSON.parse(await ann.call(
-      rpc('x', 'tools/call', { name: 'add', arguments: { a: 2, b: 3 } })));
-    assert.deepEqual([id, result.content[0].text], ['x', '5']);
-    await bridge.until(/is ready, protocol 2026-07-28/);
-  });
 
 test('clients of both times get to know it', options, async (t) => {
   const { ann } = await modern(t);
@@ -56,12 +43,4 @@ test('a change of its list is told to everybody', options, async (t) => {
   assert.equal(envelope.to, undefined);
   const { result: { tools } } = JSON.parse(await ann.call(rpc(2, 'tools/list')));
   assert.ok(tools.some(({ name }) => name === 'grown'));
-});
-
-test('an SDK client of the first generation uses it as any other', options, async (t) => {
-  const { room } = await modern(t);
-  const client = await exposeClient(t, router, room.topic, 'bob', { options: ['--names', 'plain'] });
-  await listed(client, 'add');
-  const result = await client.callTool({ name: 'add', arguments: { a: 20, b: 22 } });
-  assert.equal(result.content[0].text, '42');
 });

@@ -7,16 +7,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { startImport } from './lib/import.mjs';
 import { forEverybody, Program, programBinary, SOMEBODY } from './lib/program.mjs';
-import { Room } from './lib/room.mjs';
+import { ownServer, Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { Seat } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
-const SPY = [process.execPath, fileURLToPath(new URL('lib/spy_server.mjs', import.meta.url))];
+const SPY = ownServer('spy_server');
 /* What a service may have in its environment, for the router or for others. */
 const SECRETS = { MCPX_TOKEN: 'a token in the environment', MCPX_AUTH_JWT_SECRET: 'a key that makes tokens',
   MCPX_OTHER_TOKEN: 'a token of another program' };

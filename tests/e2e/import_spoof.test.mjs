@@ -7,17 +7,15 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { folderFor } from './lib/folder.mjs';
 import { startImport } from './lib/import.mjs';
-import { Room, serverProgram } from './lib/room.mjs';
+import { ownServer, Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { Seat } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
-const COMMAND = [process.execPath,
-  fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))];
+const COMMAND = ownServer('patient_server');
 const rpc = (id, method, params = {}) => ({ jsonrpc: '2.0', id, method, params });
 const TO = { to: ['server'] };
 

@@ -8,20 +8,18 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { exposeClient, listed } from './lib/expose.mjs';
 import { importIntoTwo, IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
 import { logFolder } from './lib/folder.mjs';
 import { compareEverything, compareFilesystem, compareMemory } from './lib/official.mjs';
 import { Program } from './lib/program.mjs';
-import { Room } from './lib/room.mjs';
+import { ownServer, Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { rpc, Seat } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
-const COUNTING = [process.execPath,
-  fileURLToPath(new URL('lib/counting_server.mjs', import.meta.url))];
+const COUNTING = ownServer('counting_server');
 const tool = (id, name, args = {}, more = {}) => rpc(id, 'tools/call', { name, arguments: args, ...more });
 
 /** A room with an import under terms, and people in it: names, or `{ name: capabilities }`. */

@@ -6,16 +6,15 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { startImport } from './lib/import.mjs';
-import { Room } from './lib/room.mjs';
+import { ownServer, Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { rpc, Seat } from './lib/wire.mjs';
 
 const SECONDS = Number(process.env.MCPX_E2E_LOUD_SECONDS ?? 5);
-const LOUD = [process.execPath, fileURLToPath(new URL('lib/loud_server.mjs', import.meta.url))];
+const LOUD = ownServer('loud_server');
 
 const router = await Router.startFor({ after });
 

@@ -4,17 +4,18 @@
  * must stay as it was, and the exit code must say that something is wrong.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import * as jose from './lib/jose.mjs';
 import { Participant } from './lib/participant.mjs';
-import { eventually, Router, routerBinary } from './lib/router.mjs';
+import { mcpxctl } from './lib/program.mjs';
+import { eventually, Router } from './lib/router.mjs';
 
 const answers = new Map();
 let folder, server, secure, base, secureBase, pair, set;
@@ -62,15 +63,8 @@ after(() => {
 });
 
 /** Runs `mcpxctl jwks fetch`. */
-async function fetchKeys(url, out, ...more) {
-  const child = spawn(join(dirname(routerBinary()), 'mcpxctl'),
-    ['jwks', 'fetch', '--url', url, '--out', out, ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let stdout = '', stderr = '';
-  child.stdout.on('data', (text) => { stdout += text; });
-  child.stderr.on('data', (text) => { stderr += text; });
-  const [code] = await once(child, 'close');
-  return { code, stdout, stderr };
-}
+const fetchKeys = (url, out, ...more) =>
+  mcpxctl(['jwks', 'fetch', '--url', url, '--out', out, ...more]);
 
 test('a good set takes the place of the file, over https', async () => {
   const out = join(folder, 'good.json');

@@ -6,15 +6,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { exposePipe, untilTools } from './lib/expose.mjs';
 import { startImport } from './lib/import.mjs';
 import { picture } from './lib/picture_server.mjs';
-import { Room } from './lib/room.mjs';
+import { ownServer, Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 
-const SERVER = [process.execPath,
-  fileURLToPath(new URL('lib/picture_server.mjs', import.meta.url)), 'serve'];
+const SERVER = ownServer('picture_server', 'serve');
 
 const router = await Router.startFor({ after });
 

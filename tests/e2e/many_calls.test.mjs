@@ -6,12 +6,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { exposePipe, untilTools } from './lib/expose.mjs';
 import { folderFor } from './lib/folder.mjs';
 import { startImport } from './lib/import.mjs';
+import { ownServer } from './lib/room.mjs';
 import { Router, freePort } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
 
@@ -20,8 +20,7 @@ const AT_ONCE = 50;
 const ROUNDS = 9;
 /* Nobody is slowed down, and tokens outlive a router. */
 const ENV = { MCPX_LIMITS_MESSAGES_PER_MINUTE: '0', MCPX_AUTH_JWT_SECRET: randomUUID() };
-const SERVER = [process.execPath,
-  join(dirname(fileURLToPath(import.meta.url)), 'lib', 'echo_server.mjs')];
+const SERVER = ownServer('echo_server');
 
 const router = await Router.startFor({ after }, { env: ENV });
 

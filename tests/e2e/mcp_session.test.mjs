@@ -46,23 +46,3 @@ test('what is asked and what answers it has a kind that names what it is about',
     assert.match(raw, says);
   }
 });
-
-test('progress of a long call is about the call, and comes while it runs', async (t) => {
-  const { witness, alice } = await session(t);
-  const id = alice.write(rpc(1, 'tools/call', { name: 'trigger-long-running-operation',
-    arguments: { duration: 0.3, steps: 3 }, _meta: { progressToken: 'p' } }));
-  await witness.until((e) => /response:.*trigger-long/.test(e.kind), 'its answer');
-  const progress = witness.heard().filter((e) => e.kind === 'mcp/request:notifications/progress');
-  assert.deepEqual(progress.map(({ payload }) => payload.params.progress), [1, 2, 3]);
-  assert.ok(progress.every((e) => e.correlation_id === id));
-});
-
-test('the server asks who called it, and the answer finds its way back', async (t) => {
-  const { witness, alice } = await session(t);
-  assert.match(await alice.call(rpc(1, 'tools/call', { name: 'trigger-sampling-request',
-    arguments: { prompt: 'six times seven?', maxTokens: 10 } })), /sampled/);
-  const asked = await witness.until((e) => e.kind === 'mcp/request:sampling/createMessage', 'it');
-  assert.equal(asked.envelope.from, 'everything');
-  const told = await witness.until((e) => e.correlation_id === asked.envelope.id, 'the answer');
-  assert.equal(told.envelope.kind, 'mcp/response:sampling/createMessage');
-});

@@ -3,13 +3,14 @@
  * is named as others name theirs; and what the dashboard and the alerts ask for is there.
  */
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Certificates } from './lib/certificates.mjs';
 import { Disk } from './lib/disk.mjs';
 import { Participant } from './lib/participant.mjs';
+import { run } from './lib/program.mjs';
 import { eventually } from './lib/router.mjs';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -70,16 +71,6 @@ function documented() {
   return new Map([...rows].map(([, name, type]) => [name, type]));
 }
 
-/** promtool's judgement of the lines on its standard input. */
-function promtool(input, ...words) {
-  return new Promise((done) => {
-    const child = execFile('promtool', words, (error, stdout, stderr) => {
-      done({ code: error ? error.code : 0, text: stdout + stderr });
-    });
-    child.stdin.end(input);
-  });
-}
-
 test('each metric has a row in docs/http-api.md, and each row its metric', async (t) => {
   const metrics = metricsOf(await page(t));
   const types = new Map([...metrics].map(([name, { type }]) => [name, type]));
@@ -137,6 +128,6 @@ test('Prometheus has nothing to say against it', async (t) => {
     t.skip('promtool is not installed (apt-get install prometheus)');
     return;
   }
-  const { code, text } = await promtool(await page(t), 'check', 'metrics');
-  assert.equal(code, 0, text);
+  const told = await run('promtool', ['check', 'metrics'], { input: await page(t) });
+  assert.equal(told.code, 0, told.stdout + told.stderr);
 });

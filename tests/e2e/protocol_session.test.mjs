@@ -5,20 +5,16 @@
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Participant } from './lib/participant.mjs';
 import { Router } from './lib/router.mjs';
 
 const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
 const others = {};
-let router;
+const router = await Router.startFor({ after });
 let agent;
 let heard;
-before(async () => { router = await Router.start(); });
-after(async () => {
-  for (const one of [agent, ...Object.values(others)]) await one?.close();
-  await router?.stop();
-});
+after(() => Promise.all([agent, ...Object.values(others)].map((one) => one?.close())));
 
 /** JSON as the page prints it: "…" stands for anything that is left out. */
 const messageOf = (text) => JSON.parse(text.replaceAll('[…]', '"…"')

@@ -234,6 +234,7 @@ const LIVE = [
     await ann.untilId(ann.send('chat', { text: 'x'.repeat(1000) }));
     ann.send('chat', { text: 'x'.repeat(3000) });
     assert.equal((await ann.untilClosed()).code, 1009);
+    assert.equal(ann.received.at(-1).envelope.payload.offset, 2048);
   }],
   ['limits.messages_per_minute', 2, async (r, ann) => {
     for (let i = 0; i < 2; i += 1) ann.send('chat', {});

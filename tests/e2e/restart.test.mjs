@@ -5,14 +5,14 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { exposePipe, PROPOSER_GRANTS, untilTools } from './lib/expose.mjs';
 import { IMPORT_GRANTS } from './lib/import.mjs';
 import { mcpxctl, Program, programBinary } from './lib/program.mjs';
+import { ownServer } from './lib/room.mjs';
 import { eventually, freePort, people, Router, tokenOf } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
 
-const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
+const ECHO = ownServer('echo_server');
 
 const listen = (port) => ['--dev', '--listen', `127.0.0.1:${port}`];
 

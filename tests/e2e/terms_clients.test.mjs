@@ -5,16 +5,13 @@
  * docs/contracts.md, "Results in an envelope" and "Contract settings".
  */
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
-import { Client as ModernClient } from '@modelcontextprotocol/client';
-import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
-import { exposeClient, exposeCommand, exposePipe, untilTools } from './lib/expose.mjs';
+import { exposeClient, exposeCommand, exposeModern, exposePipe, inspect, untilTools }
+  from './lib/expose.mjs';
 import { exposeHttp } from './lib/expose_http.mjs';
 import { folderFor } from './lib/folder.mjs';
 import { IMPORT_GRANTS, startImport } from './lib/import.mjs';
@@ -38,8 +35,6 @@ const ASKING = ['get-roots-list', 'trigger-elicitation-request', 'trigger-sampli
 /** It runs as a task, which is no call with an answer. */
 const TASKS = ['simulate-research-query'];
 
-const INSPECTOR = join(dirname(createRequire(import.meta.url)
-  .resolve('@modelcontextprotocol/inspector-cli/package.json')), 'build', 'cli.js');
 const WEATHER = { temperature: 36, conditions: 'Light rain / drizzle', humidity: 82 };
 
 const under = (terms) => ['--terms', JSON.stringify(terms)];
@@ -102,24 +97,8 @@ async function useAll(client, { servers, names }, { form, at, marks }) {
 const CLIENTS = {
   first: (t, topic) => exposeClient(t, router, topic, 'first'),
   ...Object.fromEntries(['legacy', { pin: '2026-07-28' }].map((mode, n) => [`second-${n}`,
-    async (t, topic) => {
-      const client = new ModernClient({ name: 'second', version: '1' }, { versionNegotiation: { mode } });
-      await client.connect(new ModernTransport(
-        { ...await exposeCommand(router, topic, `second-${n}`), stderr: 'ignore' }));
-      t.after(() => client.close());
-      return client;
-    }])),
+    (t, topic) => exposeModern(t, router, topic, `second-${n}`, mode)])),
 };
-
-/** What the Inspector prints, run with `words`, once `holds` says that it is all there. */
-async function inspect(words, env, holds) {
-  let said;
-  await eventually(async () => {
-    said = await promisify(execFile)(process.execPath, [INSPECTOR, '--cli', ...words], { env })
-      .catch((error) => error);
-    return !(said instanceof Error) && holds(JSON.parse(said.stdout));
-  }, () => `${words.join(' ')}: ${said.stdout}${said.stderr}`);
-}
 
 for (const setting of SETTINGS) {
   test(`clients list every tool and take every result: ${setting.form}`, async (t) => {

@@ -15,13 +15,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { EXPOSE_GRANTS } from './lib/expose.mjs';
 import { IMPORT_GRANTS } from './lib/import.mjs';
 import { Participant } from './lib/participant.mjs';
 import { Program, descendants } from './lib/program.mjs';
 import { source } from './lib/random_schema.mjs';
-import { eventually, freePort, Router, sha256 } from './lib/router.mjs';
+import { ownServer } from './lib/room.mjs';
+import { eventually, freePort, people, Router, tokenOf } from './lib/router.mjs';
 import { rpc, Seat } from './lib/wire.mjs';
 
 const MOMENTS = Number(process.env.MCPX_E2E_MOMENTS ?? 40);
@@ -29,11 +29,8 @@ const SEED = Number(process.env.MCPX_E2E_SEED ?? randomInt(2 ** 31));
 const ROOMS = 3; /* at one time, each with a router of its own */
 const UNDER_WAY = 6; /* calls of one caller */
 
-const SERVER = fileURLToPath(new URL('lib/counting_server.mjs', import.meta.url));
 const PEOPLE = { server: IMPORT_GRANTS, desk: EXPOSE_GRANTS, ann: ['mcp/*'], bob: ['mcp/*'] };
-const tokenOf = (id) => `a-token-that-outlives-the-router-of-${id}`;
-const config = { participants: Object.fromEntries(Object.entries(PEOPLE).map(([id, grants]) => [id,
-  { topics: ['*'], grants, token_sha256: sha256(tokenOf(id)) }])) };
+const config = { participants: people(PEOPLE) };
 
 /** What is called: mostly what ends by itself, and now and then what never does. */
 const CALLS = [['add', { a: 1, b: 2 }], ['add', { a: 1 }], ['old.add', { a: 1, b: 2 }], ['lie', {}],
@@ -106,7 +103,6 @@ class Caller {
     await this.work;
   }
 }
-
 
 /** A caller in the topic: the id of its call is that of the envelope. */
 class Guest extends Caller {
@@ -245,7 +241,7 @@ class Life {
   async run(tally) {
     const { random } = this;
     this.server = this.#bridge('import', 'server', this.dirs[0], {},
-      ['--', process.execPath, SERVER]);
+      ['--', ...ownServer('counting_server')]);
     this.desk = this.#bridge('expose', 'desk', this.dirs[1], { stdin: 'pipe', stdout: 'pipe' });
     await this.server.until(/joined as/);
     this.guests = ['ann', 'bob'].map((id) => new Guest(id, random));

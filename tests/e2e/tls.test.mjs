@@ -4,17 +4,16 @@
  * is let in with a cipher that was broken years ago; everybody, while a stranger begins handshakes.
  */
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { Certificates } from './lib/certificates.mjs';
 import { Participant } from './lib/participant.mjs';
-import { programBinary } from './lib/program.mjs';
-import { DEADLINE_MS, eventually, inTime, Router, routerBinary } from './lib/router.mjs';
+import { mcpxctl, run } from './lib/program.mjs';
+import { AUDIT, auditKey, eventually, inTime, Router, routerBinary } from './lib/router.mjs';
 
 const LIMITS = { connects_per_s: 0, joins_per_minute: 0, messages_per_minute: 0,
   bytes_per_minute: 0, requests_per_minute: 0, message_bytes: 1 << 24 };
@@ -40,14 +39,6 @@ function secured(router, ca = router.certificates.text('live.pem')) {
   return { url: router.urls[1].replace('127.0.0.1', 'localhost'), tls: { ca, family: 4 } };
 }
 
-const run = (file, words, input = '') => new Promise((done) => {
-  const child = execFile(file, words, { timeout: DEADLINE_MS }, (error, stdout, stderr) => {
-    done({ code: error ? error.code : 0, stdout, stderr });
-  });
-  child.stdin.on('error', () => {}); /* who has ended reads nothing more */
-  child.stdin.end(input);
-});
-
 /** All that is said to bytes that were sent, until the connection ends. */
 function say(port, ...pieces) {
   return inTime(new Promise((done, fail) => {
@@ -70,9 +61,6 @@ function clientHello() {
     });
   }), 'no client hello');
 }
-
-const metric = async (router, name) => Number(new RegExp(`^${name} (.*)$`, 'm')
-  .exec((await router.get('/metrics')).text)[1]);
 
 for (const [key, sort] of [['ec', 'ECDSA'], ['rsa', 'RSA']]) {
   test(`of all versions and ciphers, only what is sound is spoken (${key})`, async (t) => {
@@ -114,7 +102,8 @@ test('whoever wants another protocol, or renegotiates, is told no', async (t) =>
   const router = await start(t);
   const alpn = await run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`, '-alpn', 'h2']);
   assert.match(alpn.stderr, /no application protocol/);
-  const again = await run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`, '-tls1_2'], 'R\n');
+  const again = await run('openssl',
+    ['s_client', '-connect', `127.0.0.1:${router.port}`, '-tls1_2'], { input: 'R\n' });
   assert.match(again.stderr, /no renegotiation/);
 });
 
@@ -175,8 +164,8 @@ test('what is said in records of one byte arrives whole, and others are heard me
     `Authorization: Bearer ${await router.token('slow', 'room')}`, '', ''].join('\r\n');
   const frames = ids.map((id) => frame(JSON.stringify({ protocol: 'mcpx/v0.1', id, kind: 'chat',
     ts: new Date().toISOString(), payload: { text: 'x'.repeat(100) } })));
-  const said = run('python3', ['-c', BYTE_BY_BYTE, router.port], Buffer.concat([Buffer.from(request), ...frames,
-    Buffer.from([0x88, 0x80, 0, 0, 0, 0])]));
+  const said = run('python3', ['-c', BYTE_BY_BYTE, router.port], { input: Buffer.concat(
+    [Buffer.from(request), ...frames, Buffer.from([0x88, 0x80, 0, 0, 0, 0])]) });
   await Promise.race([watcher.untilId(ids[0]), said.then(({ code, stderr }) => assert.equal(code, 0, stderr))]);
   const meanwhile = watcher.send('chat', { text: 'meanwhile' });
   await watcher.untilId(meanwhile);
@@ -213,7 +202,7 @@ test('certificates change under load, and nobody is cut and nothing is lost', as
   await eventually(() => /event=tls_files_unusable/.test(router.log), 'the fault was not noticed');
   assert.match(router.log, /tls\.key_file: \S*live\.key: does not belong to tls\.certificate_file/);
   assert.equal(await shown(), second);
-  assert.equal(await metric(router, 'mcpx_tls_files_unusable'), 1);
+  assert.equal(await router.metric('mcpx_tls_files_unusable'), 1);
 
   for (const name of ['three', 'one', 'two', 'one']) {
     const lines = router.log.match(/event=tls_files_read/g).length;
@@ -224,8 +213,8 @@ test('certificates change under load, and nobody is cut and nothing is lost', as
     await late.close();
   }
   assert.equal(await shown(), first);
-  assert.equal(await metric(router, 'mcpx_tls_files_unusable'), 0);
-  assert.ok(await metric(router, 'mcpx_tls_certificate_expiry_seconds') > Date.now() / 1000);
+  assert.equal(await router.metric('mcpx_tls_files_unusable'), 0);
+  assert.ok(await router.metric('mcpx_tls_certificate_expiry_seconds') > Date.now() / 1000);
 
   clearInterval(sender);
   assert.ok(ids.length > 50);
@@ -239,8 +228,7 @@ test('certificates change under load, and nobody is cut and nothing is lost', as
 });
 
 test('new files of the same size, with the times of the old ones, are noticed, and audited', async (t) => {
-  const router = await start(t, { audit: { folder: 'audit', key_file: 'audit.key' },
-    files: { 'audit.key': generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) } });
+  const router = await start(t, { audit: AUDIT, files: auditKey() });
   const { certificates } = router;
   const whole = (name) => certificates.text(name).padEnd(8192, '\n');
   const place = (name) => ['pem', 'key'].forEach((end) => {
@@ -254,9 +242,8 @@ test('new files of the same size, with the times of the old ones, are noticed, a
   await read(1);
   place('two');
   await read(2);
-  const audit = join(router.folder, 'audit');
-  const told = () => readdirSync(audit).filter((name) => name.endsWith('.jsonl'))
-    .flatMap((name) => readFileSync(join(audit, name), 'utf8').match(/"what":"keys".*"reason":"\/tls"/g) ?? []);
+  const told = () => router.audit()
+    .filter(({ what, reason }) => what === 'keys' && reason === '/tls');
   await eventually(() => told().length === 2, 'each is a line in the audit');
 });
 
@@ -299,7 +286,7 @@ test('an answer ends with a word, and a client that says goodbye is let go', asy
   }), 'no close_notify');
   const [head, body] = answer.split('\r\n\r\n');
   assert.equal(Number(/Content-Length: (\d+)/i.exec(head)[1]), Buffer.byteLength(body));
-  const bye = await run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`], '');
+  const bye = await run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`]);
   assert.equal(bye.code, 0, bye.stderr);
 });
 
@@ -319,8 +306,8 @@ test('handshakes that are never finished keep nobody from coming in', async (t) 
 test('our own client comes in, and refuses whom it does not know', async (t) => {
   const router = await start(t);
   const token = await router.token('me', 'room');
-  const ctl = (...words) => run(programBinary('mcpxctl'), ['status', '--url',
-    `wss://localhost:${router.port}`, ...words]);
+  const url = `wss://localhost:${router.port}`;
+  const ctl = (...words) => mcpxctl(['status', '--url', url, ...words]);
   process.env.MCPX_TOKEN = token;
   const good = await ctl('--ca-file', router.certificates.path('live.pem'));
   assert.equal(good.code, 0, good.stderr);
@@ -329,7 +316,7 @@ test('our own client comes in, and refuses whom it does not know', async (t) => 
   assert.match(bad.stderr, /the router's certificate is not trusted: .*self-signed certificate/);
   const plain = router.url.replace(/^ws:/, 'wss:');
   for (const verb of [['status'], ['say', 'hello', '--topic', 'room']]) {
-    const { code, stderr } = await run(programBinary('mcpxctl'), [...verb, '--url', plain]);
+    const { code, stderr } = await mcpxctl([...verb, '--url', plain]);
     assert.equal(code, 5, stderr);
     assert.match(stderr, /the TLS handshake failed.*; use ws:\/\/ for a port without TLS/);
   }

@@ -4,7 +4,6 @@
  * say why.
  */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join as pathOf } from 'node:path';
@@ -12,11 +11,9 @@ import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { Certificates } from './lib/certificates.mjs';
 import { Participant } from './lib/participant.mjs';
-import { eventually, inTime, Router } from './lib/router.mjs';
+import { eventually, inTime, person as entry, Router, tokenOf as token } from './lib/router.mjs';
 
-const token = (id) => `token-of-${id}-0123456789`;
-const person = (id) => ({ token_sha256: createHash('sha256').update(token(id)).digest('hex'),
-  topics: ['room*'], grants: ['chat'] });
+const person = (id) => entry(id, ['chat'], { topics: ['room*'] });
 
 const NAMES = { 'dns:agent.example': 'agent', 'uri:spiffe://a/desk': 'desk', 'email:ann@example.org': 'ann',
   'cn:Bob of the office': 'bob', 'dns:also.agent.example': 'agent' };

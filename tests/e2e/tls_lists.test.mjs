@@ -43,8 +43,6 @@ async function start(t) {
   router.join = (name) => Participant.join(router, { topic: 'room', authorization: false, query: { instance: 'auto' },
     url: router.urls[1].replace('127.0.0.1', 'localhost'), tls: { ca: certificates.text('ca.pem'), family: 4,
       cert: certificates.text(`${name}.pem`), key: certificates.text(`${name}.key`) } });
-  router.metric = async (name) => Number(new RegExp(`^${name} (.*)$`, 'm')
-    .exec((await router.get('/metrics')).text)[1]);
   return { router, certificates };
 }
 

@@ -5,17 +5,16 @@
  * connect", or the terminal is asked for a passphrase.
  */
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { Certificates } from './lib/certificates.mjs';
-import { Program, programBinary } from './lib/program.mjs';
-import { DEADLINE_MS, eventually, inTime, Router } from './lib/router.mjs';
+import { mcpxctl, Program } from './lib/program.mjs';
+import { ownServer } from './lib/room.mjs';
+import { eventually, person as entry, Router } from './lib/router.mjs';
 
-const person = (id) => ({ token_sha256: createHash('sha256').update(`token of ${id}`).digest('hex'),
-  topics: ['room*'], grants: ['chat', 'mcp/*'] });
+const person = (id) => entry(id, ['chat', 'mcp/*'], { topics: ['room*'] });
 
 async function start(t) {
   const certificates = new Certificates(t).make('ca', { cn: 'authority', san: '', authority: true })
@@ -38,11 +37,7 @@ async function start(t) {
   return router;
 }
 
-const ctl = (...words) => new Promise((done) => {
-  execFile(programBinary('mcpxctl'), words, { timeout: DEADLINE_MS }, (error, stdout, stderr) => {
-    done({ code: error ? error.code : 0, stdout, stderr });
-  }).stdin.end();
-});
+const ctl = (...words) => mcpxctl(words);
 
 test('a certificate replaces a token, for WebSocket and HTTP', async (t) => {
   const router = await start(t);
@@ -63,9 +58,9 @@ test('a certificate replaces a token, for WebSocket and HTTP', async (t) => {
 
 test('a bridge seats a server at several topics with a certificate', async (t) => {
   const router = await start(t);
-  const bridge = spawn(programBinary('mcpx-bridge'), ['import', ...router.as('bob'), '--topic', 'room2', '--',
-    process.execPath, new URL('./lib/echo_server.mjs', import.meta.url).pathname], { stdio: ['pipe', 'ignore', 'pipe'] });
-  t.after(() => bridge.kill());
+  const bridge = Program.start('mcpx-bridge',
+    ['import', ...router.as('bob'), '--topic', 'room2', '--', ...ownServer('echo_server')]);
+  t.after(() => bridge.stop());
   await eventually(() => (router.log.match(/event=admitted .*participant="bob"/g) ?? []).length === 2,
     () => `not seated in\n${router.log}`);
 });
@@ -122,13 +117,11 @@ test('a certificate that was renewed is shown by the next connection', async (t)
   await new Promise((done) => { relay.listen(0, '127.0.0.1', done); });
   t.after(() => { relay.close(); sockets.forEach((socket) => socket.destroy()); });
   certificates.become('ann', 'mine');
-  const watch = spawn(programBinary('mcpxctl'), ['watch', ...router.as('mine', relay.address().port)],
-    { stdio: ['ignore', 'pipe', 'pipe'] });
+  const watch = Program.start('mcpxctl', ['watch', ...router.as('mine', relay.address().port)],
+    { stdout: 'kept' });
   t.after(() => watch.kill());
-  let shown = '';
-  for (const stream of [watch.stdout, watch.stderr]) stream.on('data', (part) => { shown += part; });
   const admitted = (times) => eventually(() => (router.log.match(/event=admitted .*ann/g) ?? []).length === times,
-    () => `not admitted ${times} times in\n${router.log}\n${shown}`);
+    () => `not admitted ${times} times in\n${router.log}\n${watch.log}`);
   await admitted(1);
   certificates.make('next', { by: 'ca', cn: 'ann' }).become('next', 'mine');
   sockets.forEach((socket) => socket.destroy());
@@ -136,7 +129,7 @@ test('a certificate that was renewed is shown by the next connection', async (t)
   certificates.revoke('live.crl', ['ann']); /* who shows the first one is sent away for good */
   await eventually(() => /event=tls_files_read/.test(router.log), 'not read');
   assert.equal((await ctl('say', 'after all', ...router.as('bob'))).code, 0);
-  await inTime(eventually(() => shown.includes('after all'), () => shown), 'not shown');
+  await watch.says(/after all/);
 });
 
 /** Two programs that stay: who watches with ann's certificate, and a server with bob's. */
@@ -144,8 +137,8 @@ async function stay(t, router) {
   const { certificates } = router;
   for (const name of ['ann', 'bob']) certificates.become(name, `file-of-${name}`);
   const eye = Program.start('mcpxctl', ['watch', ...router.as('file-of-ann')]);
-  const files = Program.start('mcpx-bridge', ['import', ...router.as('file-of-bob'), '--', process.execPath,
-    new URL('./lib/echo_server.mjs', import.meta.url).pathname]);
+  const files = Program.start('mcpx-bridge',
+    ['import', ...router.as('file-of-bob'), '--', ...ownServer('echo_server')]);
   t.after(() => Promise.all([eye, files].map((program) => { program.kill(); return program.end(); })));
   const joined = (times) => eventually(() => (eye.log.match(/joined room as ann/g) ?? []).length === times
     && (files.log.match(/joined as bob/g) ?? []).length === times, () => `${eye.log}${files.log}\n${router.log}`);

@@ -7,11 +7,10 @@
  * another's message late (250). Protocol: section 7.
  */
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { watchEchoes } from './lib/echo_watch.mjs';
 import { Participant } from './lib/participant.mjs';
-import { Router } from './lib/router.mjs';
+import { Router, signToken } from './lib/router.mjs';
 
 const SECRET = 'a secret that is long enough to be one, and only for this test';
 const EXPIRING = Number(process.env.MCPX_EXPIRING ?? 200);
@@ -19,19 +18,11 @@ const STALL_MS = Number(process.env.MCPX_STALL_MS ?? 250);
 const now = () => Math.floor(Date.now() / 1000);
 
 /** A token; `ends` in seconds from now. */
-function issue(participantId, { ends = 3600, ...claims } = {}) {
-  const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const text = `${part({ alg: 'HS256' })}.${part({ participantId, topic: 'office',
-    capabilities: ['chat'], exp: now() + ends, ...claims })}`;
-  return `${text}.${createHmac('sha256', SECRET).update(text).digest('base64url')}`;
-}
+const issue = (participantId, { ends = 3600, ...claims } = {}) => signToken(SECRET,
+  { participantId, topic: 'office', capabilities: ['chat'], exp: now() + ends, ...claims });
 
-let router;
-before(async () => {
-  router = await Router.start({ config: { auth: { jwt: { secret: SECRET } },
-    limits: { connections: EXPIRING + 100, connects_per_s: 0, joins_per_minute: 0 } } });
-});
-after(() => router?.stop());
+const router = await Router.startFor({ after }, { config: { auth: { jwt: { secret: SECRET } },
+  limits: { connections: EXPIRING + 100, connects_per_s: 0, joins_per_minute: 0 } } });
 
 const comeIn = (token, query) => Participant.join(router, { topic: 'office', token, query });
 const renew = (token, body = { topic: 'office' }) => router.request('POST', '/v0.1/token', { token, body });

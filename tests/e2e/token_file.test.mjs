@@ -9,15 +9,15 @@ import assert from 'node:assert/strict';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { EXPOSE_GRANTS } from './lib/expose.mjs';
 import { exposeHttp, post, requestText } from './lib/expose_http.mjs';
 import { folderFor } from './lib/folder.mjs';
 import { Participant } from './lib/participant.mjs';
 import { Program } from './lib/program.mjs';
+import { ownServer } from './lib/room.mjs';
 import { eventually, freePort, Router, sha256, signToken } from './lib/router.mjs';
 
-const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
+const ECHO = ownServer('echo_server');
 const SECRET = 'a secret that is long enough to be one, and only for this test';
 const GRANTS = { files: ['mcp/response:*', 'mcp/request:notifications/*'], eye: ['chat'],
   ann: ['chat', 'mcp/*'], desk: EXPOSE_GRANTS, chief: ['admin/*'] };

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Participant, Refused } from './lib/participant.mjs';
 import { Router } from './lib/router.mjs';
 
@@ -26,8 +26,6 @@ const SIGNERS = {
   none: () => Buffer.alloc(0),
 };
 
-/* node:test runs these and shows how they fare without counting them. */
-
 const CLAIMS = { participantId: 'signed', topic: 'office', capabilities: ['chat', 'mcp/request:tools/*'],
   iss: 'https://id.example', aud: 'mcpx' };
 
@@ -46,11 +44,8 @@ const JWT = {
   keys: [{ kid: 'shared', alg: 'HS256', secret_file: 'secret' }],
 };
 
-let router;
-before(async () => {
-  router = await Router.start({ config: { auth: { jwt: JWT } }, files: { secret: SECRET } });
-});
-after(() => router?.stop());
+const router = await Router.startFor({ after },
+  { config: { auth: { jwt: JWT } }, files: { secret: SECRET } });
 
 async function expectBelieved(at, rows) {
   for (const [what, token] of rows) {

@@ -8,18 +8,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttp, request } from 'node:http';
 import { connect, createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { exposePipe, untilTools } from './lib/expose.mjs';
 import { folderFor } from './lib/folder.mjs';
 import { failsAfter, FullRouter } from './lib/full_router.mjs';
 import { startImport } from './lib/import.mjs';
 import { mcpxctl, Program } from './lib/program.mjs';
-import { Room } from './lib/room.mjs';
+import { ownServer, Room } from './lib/room.mjs';
 import { eventually, Router } from './lib/router.mjs';
-
-const LEDGER = join(dirname(fileURLToPath(import.meta.url)), 'lib', 'ledger_server.mjs');
 
 const router = await Router.startFor({ after });
 
@@ -64,7 +61,7 @@ test('calls and answers that are not stored at first are carried out once, in th
   const ledger = join(folderFor(t), 'ledger');
   const keys = Array.from({ length: CALLS }, (_, at) => `call-${at}`);
   const full = await FullRouter.start(t, router, () => failsAfter(20, ['refused', 'unknown']));
-  const bridge = await startImport(t, full, 'full', 'files', [process.execPath, LEDGER, ledger]);
+  const bridge = await startImport(t, full, 'full', 'files', ownServer('ledger_server', ledger));
   await bridge.until(/is ready/);
   const desk = await exposePipe(t, full, 'full', 'desk');
   await untilTools(desk, 'files__note');
@@ -166,7 +163,8 @@ for (const [name, page] of Object.entries(PAGES)) {
     const eye = Program.start('mcpxctl', ['watch', '--url', gateway.url, '--topic', topic],
       { env: { MCPX_TOKEN: await router.token('eye', topic, []) } });
     t.after(() => eye.kill());
-    const bridge = await startImport(t, through, topic, 'files', [process.execPath, LEDGER, '/dev/null']);
+    const bridge = await startImport(t, through, topic, 'files',
+      ownServer('ledger_server', '/dev/null'));
     const desk = await exposePipe(t, through, topic, 'desk');
     await Promise.all([eye.until(/joined/), bridge.until(/is ready/), untilTools(desk, 'files__note')]);
     gateway.page = page;

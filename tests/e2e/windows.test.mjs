@@ -4,26 +4,22 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { EXPOSE_GRANTS, exposePipe, untilTools } from './lib/expose.mjs';
 import { IMPORT_GRANTS } from './lib/import.mjs';
 import { Program, programBinary } from './lib/program.mjs';
-import { Router, sha256 } from './lib/router.mjs';
+import { ownServer } from './lib/room.mjs';
+import { people, Router, tokenOf } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
 
-const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
-const tokenOf = (id) => `a-token-for-every-window-of-${id}`;
-const entry = (id, grants) => ({ topics: ['*'], grants,
-  token_sha256: sha256(tokenOf(id)) });
+const ECHO = ownServer('echo_server');
 const list = JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'tools/list' });
 const hello = JSON.stringify({ jsonrpc: '2.0', id: 'hello', method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'w', version: '1' } } });
 
 /** A router with a server in its room. */
 async function room(t) {
-  const router = await Router.startFor(t, { config: { participants: {
-    files: entry('files', IMPORT_GRANTS), desk: entry('desk', EXPOSE_GRANTS),
-    eye: entry('eye', ['chat']) } } });
+  const router = await Router.startFor(t, { config: { participants: people(
+    { files: IMPORT_GRANTS, desk: EXPOSE_GRANTS, eye: ['chat'] }) } });
   const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--topic', 'room', '--',
     ...ECHO], { env: { MCPX_TOKEN: tokenOf('files') } });
   t.after(() => bridge.stop());

@@ -6,22 +6,21 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Disk } from '../e2e/lib/disk.mjs';
+import { folderFor } from '../e2e/lib/folder.mjs';
 import { Participant } from '../e2e/lib/participant.mjs';
 import { programBinary } from '../e2e/lib/program.mjs';
 import { look } from './check.mjs';
 
 /* A folder as `begin` makes it, in which programs of this process keep what they write. */
 function place(t) {
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-planted-'));
+  const folder = folderFor(t);
   mkdirSync(join(folder, 'outputs'));
   mkdirSync(join(folder, 'secrets'));
   process.env.MCPX_SECRETS = folder;
-  t.after(() => rmSync(folder, { recursive: true }));
   return folder;
 }
 

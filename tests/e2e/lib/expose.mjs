@@ -2,13 +2,26 @@
  * expose.mjs - a topic as one MCP server, by way of `mcpx-bridge expose`: as a pipe whose bytes can
  * be compared, and behind clients of both generations of the official SDK.
  */
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Client as ModernClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { programBinary } from './program.mjs';
+import { programBinary, run } from './program.mjs';
 import { DEADLINE_MS, eventually, inTime } from './router.mjs';
 import { Watch } from './watch.mjs';
 import { Pipe } from './wire.mjs';
+
+/** The clients of both generations, each with its transport. */
+export const GENERATIONS = {
+  'sdk 1': [Client, StdioClientTransport],
+  'sdk 2': [ModernClient, ModernTransport],
+};
+
+const INSPECTOR = join(dirname(createRequire(import.meta.url)
+  .resolve('@modelcontextprotocol/inspector-cli/package.json')), 'build', 'cli.js');
 
 /** What a client that may do everything needs. */
 export const EXPOSE_GRANTS = ['mcp/request:*', 'mcp/proposal:*', 'mcp/response:*', 'mcp/withdraw'];
@@ -72,6 +85,24 @@ export async function exposeClient(t, router, topic, id, { offers = {}, prepare,
   await inTime(client.connect(transport), () => `no session through expose\n${client.log}`);
   t.after(() => client.close());
   return client;
+}
+
+/** An SDK 2.x client behind an expose; `mode` is how it negotiates the version. */
+export async function exposeModern(t, router, topic, id, mode) {
+  const client = new ModernClient({ name: id, version: '1.0.0' }, { versionNegotiation: { mode } });
+  await client.connect(new ModernTransport(
+    { ...await exposeCommand(router, topic, id), stderr: 'ignore' }));
+  t.after(() => client.close());
+  return client;
+}
+
+/** Runs the Inspector with these words until what it prints, parsed, is as `holds` says. */
+export async function inspect(words, env, holds) {
+  let said;
+  await eventually(async () => {
+    said = await run(process.execPath, [INSPECTOR, '--cli', ...words], { env });
+    return said.code === 0 && holds(JSON.parse(said.stdout));
+  }, () => `${words.join(' ')}: ${said.stdout}${said.stderr}`);
 }
 
 /** Waits until `look()` gives something; asked again whenever `client` is told that a list changed. */

@@ -8,8 +8,6 @@ import { Program } from './program.mjs';
 import { inTime } from './router.mjs';
 import { Watch } from './watch.mjs';
 
-export const JSON_HEAD = { 'content-type': 'application/json' };
-
 /** The text of a request. `id` is JSON text. */
 export function requestText(id, method, params) {
   return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${
@@ -29,7 +27,7 @@ export async function exposeHttp(t, router, topic, id, { listen = '127.0.0.1:0',
 /** POSTs a text: `{ status, text, headers }`. */
 export async function post(bridge, text, { headers = {}, signal } = {}) {
   const response = await inTime(fetch(bridge.url,
-    { method: 'POST', body: text, headers: { ...JSON_HEAD, ...headers }, signal }),
+    { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...headers }, signal }),
   () => `${text.slice(0, 200)} was not answered\n${bridge.log}`);
   return { status: response.status, text: await response.text(), headers: response.headers };
 }

@@ -149,14 +149,6 @@ export class Program {
     return this.end(ms);
   }
 
-  static familyOf(pid) {
-    return descendants(pid);
-  }
-
-  static startOf(pid) {
-    return startOf(pid);
-  }
-
   /** SIGTERM, once; then exit code 0 with nothing left behind, or an error with its log. */
   async stop() {
     const family = descendants(this.pid);

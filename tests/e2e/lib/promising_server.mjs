@@ -4,7 +4,7 @@
  *     promising_server.mjs NAME SORT
  *
  * SORT: twin (a tool and a URI that others have, too), unfit (entries that are none), ill (its lists
- * fail), growing (a tool `grow` that adds one), leaving (it ends when its tool is called).
+ * fail), well (a tool `work`), leaving (it ends when its tool is called).
  */
 import { createInterface } from 'node:readline';
 
@@ -13,7 +13,7 @@ const schema = { type: 'object' };
 const tools = { twin: [{ name: 'delete', inputSchema: schema }],
   unfit: [{ name: 'fit', description: null, title: 5, inputSchema: schema },
     { name: 'null', inputSchema: null }, { name: 'text', inputSchema: 'object' }, { inputSchema: schema }],
-  growing: [{ name: 'grow', inputSchema: schema }],
+  well: [{ name: 'work', inputSchema: schema }],
   leaving: [{ name: 'leave', inputSchema: schema }] }[sort] ?? [];
 const put = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 
@@ -26,9 +26,7 @@ function answer({ method, params }) {
     case 'resources/list':
       return { resources: sort === 'twin' ? [{ uri: 'file:///shared', name: 'shared' }] : [] };
     case 'resources/read': return { contents: [{ uri: params.uri, text: name }] };
-    case 'tools/call':
-      if (params.name === 'grow') tools.push({ name: 'grown', inputSchema: schema });
-      return { content: [{ type: 'text', text: name }] };
+    case 'tools/call': return { content: [{ type: 'text', text: name }] };
     default: return undefined;
   }
 }
@@ -39,5 +37,4 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (sort === 'leaving' && request.method === 'tools/call') process.exit(3);
   const result = sort === 'ill' && request.method.endsWith('/list') ? undefined : answer(request);
   put({ id: request.id, ...(result ? { result } : { error: { code: -32603, message: `${name} is ill` } }) });
-  if (request.params?.name === 'grow') put({ method: 'notifications/tools/list_changed' });
 });

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { startImport } from './import.mjs';
 import { Participant } from './participant.mjs';
 import { mcpxctl } from './program.mjs';
@@ -17,6 +18,10 @@ export function serverProgram(name) {
   const manifest = require.resolve(`@modelcontextprotocol/${name}/package.json`);
   return join(dirname(manifest), 'dist', 'index.js');
 }
+
+/** The command line of a server of this folder: `name`.mjs. */
+export const ownServer = (name, ...words) =>
+  [process.execPath, fileURLToPath(new URL(`${name}.mjs`, import.meta.url)), ...words];
 
 export class Room {
   #test;

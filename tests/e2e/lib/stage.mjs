@@ -10,7 +10,7 @@ import { constants, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { Program, descendants } from './program.mjs';
+import { descendants, startOf } from './program.mjs';
 import { DEADLINE_MS, inTime, routerBinary } from './router.mjs';
 import { Watch } from './watch.mjs';
 
@@ -378,5 +378,5 @@ export class Stage {
 
 /** Those of `family` (as descendants() gives it) that still run. */
 export function alive(family) {
-  return family.filter(({ pid, start }) => start !== undefined && Program.startOf(pid) === start);
+  return family.filter(({ pid, start }) => start !== undefined && startOf(pid) === start);
 }

@@ -43,7 +43,7 @@ export function kindOf(type, { method, params }) {
 }
 
 /** What an import declares to its server, and how it answers when nobody else does. */
-export const CLIENT_CAPABILITIES = { elicitation: {}, sampling: {} };
+const CLIENT_CAPABILITIES = { elicitation: {}, sampling: {} };
 
 /** The root that a pipe states when it is told to, as --root of an import. */
 export const ROOT = 'file:///srv';

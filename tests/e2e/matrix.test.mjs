@@ -1,0 +1,118 @@
+/*
+ * The story: one client knows only MCP of 2025, another only that of 2026, and so do servers; for
+ * years people will have both. Each thing of matrix/things.mjs is done by way of import, router and
+ * expose in all four combinations, and must look to the client as on the pipe of a server of its own
+ * time, or be known not to. Prints the table, and what differs: make matrix.
+ */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import { exposeCommand } from './lib/expose.mjs';
+import { startImport } from './lib/import.mjs';
+import { DEADLINE_MS, inTime, Router } from './lib/router.mjs';
+import { First, Second } from './matrix/clients.mjs';
+import { THINGS } from './matrix/things.mjs';
+
+const TIMES = { 1: { Client: First, protocol: '2025-11-25' }, 2: { Client: Second, protocol: '2026-07-28' } };
+/** Client and server. */
+const COMBINATIONS = ['1 1', '1 2', '2 1', '2 2'];
+
+const QUESTIONS = ['elicitation accepted', 'elicitation declined', 'asked twice', 'sampling'];
+const TASKS = ['task', 'task only', 'task cancelled'];
+
+/** What is not as directly yet: things, combinations, and why, with the place in tools/mcpx-bridge. */
+const KNOWN = [
+  [QUESTIONS, ['1 2'], 'expose/checks.c, expose_answer: input_required passes as a result, which is empty'],
+  [QUESTIONS, ['2 1'], 'expose/ask.c, client_can: capabilities are those of initialize only'],
+  [['roots'], ['1 1', '2 1'], 'import/ask.c, import_ask: roots are never asked in the topic'],
+  [['roots'], ['1 2'], 'import/tell.c, add_meta: the server is not told of roots, and refuses the call'],
+  [TASKS, ['1 2'], 'import/tell.c, add_meta: the server is not told of the extension, and makes no task'],
+  [TASKS, ['2 1'], 'expose/request.c: nobody adds `task` to the call, without which there is none'],
+  [TASKS, ['2 2'], 'expose/ids.c, expose_ids_note_answer: the owner of such a task is not kept'],
+  [['resource subscription'], ['1 2'], 'import/subs.c: such a server has no resources/subscribe'],
+  [['resource subscription'], ['2 1', '2 2'], 'expose/watch.c, expose_listen: single resources are left out'],
+  [['log at a level'], ['1 2'], 'expose/server.c, set_level: the server has no logging/setLevel'],
+  [['log at a level'], ['2 1', '2 2'], 'expose/expose.c, pass_notification: only after initialize'],
+];
+
+/* Names of the server begin so behind the bridge. */
+const PREFIX = 'shop__';
+
+/* How long a thing may take: some never end where the bridge loses something. */
+const PATIENCE_MS = DEADLINE_MS / 18;
+
+/* Members that one revision has and the other leaves out, and how a schema is written down. */
+const INCIDENTAL = ['$schema', 'additionalProperties', 'execution', 'ttlMs', 'cacheScope',
+  'io.modelcontextprotocol/serverInfo'];
+const isIncidental = (key, value) => INCIDENTAL.includes(key) || (key === 'resultType' && value === 'complete')
+  || (key === '_meta' && Object.keys(value).length === 0);
+const plain = (value) => JSON.parse(JSON.stringify(value).replaceAll(PREFIX, ''),
+  (key, member) => isIncidental(key, member) ? undefined : member);
+
+const serverOf = (number) =>
+  [process.execPath, fileURLToPath(new URL(`matrix/server${number}.mjs`, import.meta.url))];
+
+function direct(t, number) {
+  const [command, ...args] = serverOf(number);
+  return TIMES[number].Client.connect(t, { command, args });
+}
+
+async function bridged(t, router, combination) {
+  const [client, server] = combination.split(' ');
+  const topic = `matrix-${client}-${server}`;
+  const bridge = await startImport(t, router, topic, PREFIX.slice(0, -2), serverOf(server));
+  await bridge.until(new RegExp(`is ready, protocol ${TIMES[server].protocol}`));
+  return TIMES[client].Client.connect(t, await exposeCommand(router, topic, 'desk'), PREFIX);
+}
+
+/* What the client observes: thing -> `{ result }` or `{ error }`. */
+async function observed(connecting) {
+  const client = await connecting;
+  const seen = {};
+  for (const [thing, look] of Object.entries(THINGS)) {
+    const end = new AbortController();
+    client.begin();
+    try {
+      seen[thing] = plain({ result: await inTime(look(client, end.signal), 'nothing', PATIENCE_MS) });
+    } catch (error) {
+      seen[thing] = { error: error.code ?? error.message.replace(/ \(not within.*/, '') };
+    }
+    end.abort();
+  }
+  return seen;
+}
+
+const wordOf = ({ error, result }) => String(error ?? (result.isError ? 'isError' : 'other'));
+
+test('what a client sees through the bridge is what it sees directly, or is known', async (t) => {
+  const router = await Router.startFor({ after });
+  const [one, two, ...columns] = await Promise.all([direct(t, 1), direct(t, 2),
+    ...COMBINATIONS.map((combination) => bridged(t, router, combination))].map(observed));
+  const table = [['client, server', ...COMBINATIONS]];
+  const details = [];
+  const differ = [];
+  for (const thing of Object.keys(THINGS)) {
+    const words = COMBINATIONS.map((combination, i) => {
+      const seen = columns[i][thing];
+      const control = (combination[0] === '1' ? one : two)[thing];
+      if (isDeepStrictEqual(seen, control)) return '=';
+      differ.push(`${combination} ${thing}`);
+      details.push('', differ.at(-1), `  saw    ${JSON.stringify(seen)}`,
+        `  direct ${JSON.stringify(control)}`);
+      return wordOf(seen);
+    });
+    table.push([thing, ...words]);
+  }
+  const line = ([first, ...words]) => first.padEnd(24) + words.map((word) => word.padEnd(14)).join('').trimEnd();
+  console.log([...table.map(line), ...details].join('\n'));
+
+  const failed = ({ error }) => error !== undefined;
+  for (const control of [one, two]) {
+    assert.deepEqual(Object.keys(control).filter((thing) => failed(control[thing])), ['missing resource']);
+  }
+  const known = KNOWN.flatMap(([things, combinations]) =>
+    things.flatMap((thing) => combinations.map((combination) => `${combination} ${thing}`)));
+  assert.deepEqual({ anew: differ.filter((cell) => !known.includes(cell)),
+    noLonger: known.filter((cell) => !differ.includes(cell)) }, { anew: [], noLonger: [] });
+});
