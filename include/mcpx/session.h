@@ -65,7 +65,7 @@ struct mcpx_session_config {
  *
  *   REQUEST       for us, to be answered with mcpx_session_respond [envelope, rpc, proposal:
  *                 the proposal it fulfils, when it names a known proposal and asks for the same
- *                 operation]
+ *                 operation, and proposer: the sender of that proposal]
  *   NOTIFICATION  for us: mcp/request with notifications/... [envelope, rpc, own and tag when
  *                 it is about a request or proposal of ours and comes from one of its
  *                 addressees]
@@ -174,6 +174,7 @@ struct mcpx_event {
     struct mcpx_slice own;
     void *tag;
     struct mcpx_slice proposal;
+    struct mcpx_slice proposer;
     struct mcpx_slice participant;
     enum mcpx_presence presence;
     enum mcpx_violation violation;

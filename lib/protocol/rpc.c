@@ -52,6 +52,7 @@ static const struct row rows[] = {
     ROW("tasks/update", "taskId", NULL, NULL),
     ROW("notifications/resources/updated", "uri", NULL, NULL),
     ROW("notifications/tasks/status", "taskId", NULL, NULL),
+    ROW("notifications/tasks", "taskId", NULL, NULL),
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -69,15 +69,30 @@ static struct mcpx_slice proposer_of(const struct mcpx_session *session,
     return theirs->from;
 }
 
-/* Remembers a request for us, to be answered. */
+/* Remembers a request for us, to be answered. `words` is filled with its proposer, if any. */
 static enum mcpx_err remember_request(struct mcpx_session *session,
-                                      const struct mx_incoming *in, struct mcpx_slice proposer)
+                                      const struct mx_incoming *in, struct mcpx_slice proposer,
+                                      struct mx_block **words)
 {
     struct mx_asked asked = mx_asked_of(in->envelope, in->rpc);
 
+    if (proposer.text && !(*words = mx_block_new(proposer)))
+        return MCPX_ENOMEM;
     asked.proposer = proposer;
     asked.to_count = 0; /* it is for us; its other addressees are not needed */
     return mx_inbound_add(&session->requests, &asked);
+}
+
+/* Takes `words`. */
+static void tell_request(struct mcpx_session *session, const struct mx_incoming *in,
+                         struct mx_block *words)
+{
+    struct mx_event *event = mx_tell(session, MCPX_EVENT_REQUEST, in, NULL);
+
+    event->names_proposal = words;
+    event->words = words;
+    if (words)
+        event->told.proposer = mx_block_text(words);
 }
 
 /* The id is in use: an answer would be for the first request, whose sender still waits. */
@@ -115,24 +130,22 @@ static enum mcpx_err take_asking(struct mcpx_session *session, const struct mx_i
 {
     struct mx_own *own = mx_answer_fulfils(session, in);
     struct mcpx_slice proposer = proposer_of(session, in, own);
-    enum mcpx_err err = in->is_for_us ? remember_request(session, in, proposer) : MCPX_OK;
-    bool told = false;
+    struct mx_block *words = NULL;
+    enum mcpx_err err =
+        in->is_for_us ? remember_request(session, in, proposer, &words) : MCPX_OK;
+    bool told = false, is_taken = err == MCPX_EDUPLICATE;
 
-    if (err == MCPX_EDUPLICATE) {
+    if (is_taken)
         tell_taken(session, in);
-        return MCPX_OK;
-    }
-    if (err)
-        return err;
-    if (own)
-        err = take_fulfilment(session, in, own, &told);
-    if (err && in->is_for_us)
+    else if (!err && own && (err = take_fulfilment(session, in, own, &told)) && in->is_for_us)
         mx_inbound_remove(&session->requests, in->envelope->id);
-    else if (!err && in->is_for_us)
-        mx_tell(session, MCPX_EVENT_REQUEST, in, NULL)->names_proposal = proposer.text;
-    else if (!err && !told)
+    if (err)
+        mx_block_unref(words);
+    else if (in->is_for_us)
+        tell_request(session, in, words);
+    else if (!told)
         tell_observed(session, in);
-    return err;
+    return is_taken ? MCPX_OK : err;
 }
 
 static enum mcpx_err take_request(struct mcpx_session *session, struct mx_incoming *in)

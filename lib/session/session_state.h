@@ -134,8 +134,8 @@ struct mx_place {
  * struct mcpx_envelope is large, and a page of history makes thousands of events.
  */
 struct mx_event {
-    /* The members that need no envelope. `participant`, `alternative` and `reason` point into
-     * `words`. */
+    /* The members that need no envelope. `proposer`, `participant`, `alternative` and `reason`
+     * point into `words`. */
     struct mcpx_event told;
     struct mx_block *block;     /* text with the envelope; NULL when there is none */
     struct mcpx_slice envelope; /* its extent in the block */

@@ -3,7 +3,8 @@
  *
  *     joined; resumed; renamed            left 1006 gone; again | left 4001 x; final
  *     presence leave bob                  grants
- *     request r1 from bob; proposal p1    violation other_sender r1 from eve
+ *     request r1 from bob; proposal p1 of ann
+ *     violation other_sender r1 from eve
  *     response r2 from bob; own q         refused q capability_violation; alternative
  *                                         mcp/proposal:x
  *     expired q                           fulfilling r3 from bob; own p; same
@@ -333,6 +334,7 @@ static void put_event(const struct mcpx_event *event, struct mcpx_text *out)
         mcpx_text_puts(out, "; proposal");
     else
         put(out, "; proposal ", event->proposal);
+    put(out, " of ", event->proposer);
     if (event->resumed)
         mcpx_text_puts(out, "; resumed");
     if (event->renamed)

@@ -58,6 +58,7 @@ static const char *const methods[] = {
     "notifications/prompts/list_changed",
     "notifications/roots/list_changed",
     "notifications/elicitation/complete",
+    "notifications/tasks",
     "notifications/tasks/status",
     "notifications/subscriptions/acknowledged",
 };

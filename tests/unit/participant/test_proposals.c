@@ -72,7 +72,7 @@ Test(proposals, may_be_fulfilled_by_a_request_to_their_proposer)
     stage_hears("{'id':'f','from':'bob','correlation_id':'@p',"
                 "'kind':'mcp/request:tools/call:x','payload':" CALL("{}") "}");
     stage_expect("fulfilling f from bob; own p\n"
-                 "request f from bob; proposal @p\n");
+                 "request f from bob; proposal @p of me\n");
     cr_expect_eq(stage_responds("f", "{'jsonrpc':'2.0','id':9,'result':{}}"), MCPX_OK);
 }
 
@@ -206,7 +206,7 @@ Test(proposals, are_answered_to_their_proposer_as_well)
                 "'kind':'mcp/request:ping','payload':{'jsonrpc':'2.0','id':9,"
                 "'method':'ping'}}");
     stage_expect("observed t from bob\n"
-                 "request f from eve; proposal t\n");
+                 "request f from eve; proposal t of bob\n");
     cr_assert_eq(stage_responds("f", "{'jsonrpc':'2.0','id':9,'result':{}}"), MCPX_OK);
     cr_assert(stage_writes(&text));
     cr_expect_not_null(strstr(text.text, "'to':['eve','bob'],'kind':'mcp/response:ping',"),

@@ -120,7 +120,7 @@ Test(session_memory, shortage_delays_but_loses_nothing)
     failures += hear("{'id':'5','from':'bob','kind':'mcp/request:ping','correlation_id':'@p',"
                      "'payload':" PING "}",
                      "fulfilling 5 from bob; own p; same\n"
-                     "request 5 from bob; proposal @p\n");
+                     "request 5 from bob; proposal @p of me\n");
     failures += hear("{'id':'6','from':'system:gateway','kind':'system/presence','payload':{"
                      "'event':'join','participant':{'id':'anna','capabilities':['a']}}}",
                      "presence join anna\n");

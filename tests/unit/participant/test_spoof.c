@@ -144,12 +144,12 @@ static const struct {
     {"'from':'eve','to':['server']", "eve",
      "fulfilling f from eve; own p; same\nviolation other_sender r from eve\n"},
     {"'from':'eve'", "eve",
-     "fulfilling f from eve; own p; same\nrequest f from eve; proposal @p\n"
+     "fulfilling f from eve; own p; same\nrequest f from eve; proposal @p of me\n"
      "violation other_sender r from eve\n"},
     {"'from':'server','to':['bob']", "eve",
      "fulfilling f from server; own p; same\nviolation other_sender r from eve\n"},
     {"'from':'server'", "eve",
-     "fulfilling f from server; own p; same\nrequest f from server; proposal @p\n"
+     "fulfilling f from server; own p; same\nrequest f from server; proposal @p of me\n"
      "violation other_sender r from eve\n"},
 };
 
