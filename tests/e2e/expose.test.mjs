@@ -241,7 +241,7 @@ test('a rejection is a result that a model can read', async (t) => {
 
 test('a proposal that nobody decides ends, and is withdrawn', async (t) => {
   const { boss, write, proposed } = await office(t, { options: ['--proposal-timeout', '0.5'] });
-  const ended = assert.rejects(write(), (error) => error.code === -32001
+  const ended = assert.rejects(write(), (error) => error.code === -31001
     && /no decision about the proposal/.test(error.message));
   const { id } = await proposed();
   await ended;
@@ -252,7 +252,7 @@ test('who may not take a proposal back hears so at the start, and its proposals 
   const { boss, client, write, proposed } = await office(t,
     { grants: PROPOSER_GRANTS.filter((grant) => grant !== 'mcp/withdraw'), options: ['--proposal-timeout', '0.5'] });
   await client.logged(/no grant for mcp\/withdraw/);
-  const ended = assert.rejects(write(), (error) => error.code === -32001);
+  const ended = assert.rejects(write(), (error) => error.code === -31001);
   const { expires } = await proposed();
   await ended;
   assert.ok(Date.parse(expires) <= Date.now(), 'mcpxctl approve refuses it');
@@ -299,7 +299,7 @@ test('a server that dies in the middle of a call is told at once', async (t) => 
     arguments: { duration: 60, steps: 600 } }, undefined, { onprogress: () => client.started() });
   await Promise.race([started, call]); /* a call that fails is not waited for */
   process.kill(serverOf(bridge, 'server-everything').pid, 'SIGKILL');
-  await assert.rejects(call, (error) => error.code === -32000);
+  await assert.rejects(call, (error) => error.code === -31000);
 });
 
 /* ---- a program among programs ---- */
@@ -366,7 +366,7 @@ test('a router that refuses is no reason to leave a client without an answer', a
   const program = await exposeProgram(t, 'any', { env: { MCPX_TOKEN: 'not-a-token' } });
   program.say(HELLO);
   assert.deepEqual(await program.end(), { code: 5, signal: null });
-  assert.equal(program.answers()[0].error.code, -32000);
+  assert.equal(program.answers()[0].error.code, -31000);
   assert.match(program.log, /401/);
 });
 

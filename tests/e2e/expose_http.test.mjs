@@ -144,7 +144,7 @@ test('a client that goes away takes its call back', async (t) => {
   assert.equal(await ask(bridge, 'cancelled'), 2);
   bridge.kill();
   await next.then(({ status, text }) => assert.deepEqual(
-    [status, JSON.parse(text).id, JSON.parse(text).error.code], [503, 1, -32000]));
+    [status, JSON.parse(text).id, JSON.parse(text).error.code], [503, 1, -31000]));
 });
 
 test('errors have their status, and 200 for a client that takes event streams', async (t) => {
@@ -296,7 +296,7 @@ test('nobody keeps others out by letting calls wait', async (t) => {
     const sent = [];
     for (let i = 0; i <= room; i += 1) sent.push(await send(from, callOf(i, 'wait')));
     const refused = await inTime(Promise.any(sent.map(async (raw) =>
-      (await raw.until(/^HTTP\/1\.1 429 [^]*Retry-After: [1-9][^]*"code":-32000/), raw))),
+      (await raw.until(/^HTTP\/1\.1 429 [^]*Retry-After: [1-9][^]*"code":-31000/), raw))),
     () => `more than ${room} calls from ${from} wait`);
     assert.equal(sent.filter((raw) => raw !== refused && raw.heard).length, 0, 'no other is refused');
   };

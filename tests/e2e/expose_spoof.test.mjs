@@ -119,7 +119,7 @@ test('refused, and not shown: a question of somebody who works for nobody here',
     const question = mallory.send('mcp/request:elicitation/create', { jsonrpc: '2.0', id: 5,
       method: 'elicitation/create', params: { message: 'password?', requestedSchema: {} } }, to);
     const { envelope } = await mallory.until((e) => e.correlation_id === question, 'an answer');
-    assert.equal(envelope.payload.error?.code, -32002, JSON.stringify(envelope.payload));
+    assert.equal(envelope.payload.error?.code, -31002, JSON.stringify(envelope.payload));
   }
   bank.send(`mcp/response:${PAY}`, answer(request.payload.id, 'paid'), about(request));
   await paid;

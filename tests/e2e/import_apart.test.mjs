@@ -65,15 +65,6 @@ test('a question reaches its caller while others have calls under way', async (t
   await bob.answer(long);
 });
 
-test('without --isolate the refusal names it', async (t) => {
-  const { seats: [ann, bob] } = await table(t, ['ann', 'bob'], []);
-  const ask = ann.write(tool(1, 'ask', { later: true }));
-  await ann.participant.untilId(ask);
-  bob.write(tool(1, 'wait'));
-  const { envelope } = await ann.answer(ask);
-  assert.match(envelope.payload.result.message, /--isolate/);
-});
-
 test('an idle process ends; when all are taken, others are refused and nobody loses his', async (t) => {
   const { bridge, seats: [ann, bob] } = await table(t, ['ann', 'bob'],
     ['--isolate', '--isolate-max', '1', '--isolate-idle', '1', '--protocol', '2025-11-25']);

@@ -1,46 +1,47 @@
 /*
- * The story: servers of the protocol of 2026-07-28 know no initialize and want a version with
- * every request; clients of 2025 know only initialize. At a table both must understand each other.
+ * The story: servers of the protocol of 2026-07-28 ask by answering, and clients of 2025 want to be
+ * asked. A client that cannot be asked learns what is missing; who approves a call is not asked.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { exposeClient, listed, PROPOSER_GRANTS } from './lib/expose.mjs';
 import { startImport } from './lib/import.mjs';
-import { Room } from './lib/room.mjs';
+import { matrixServer, Room, withModern } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { rpc, Seat } from './lib/wire.mjs';
-
-const COMMAND = [process.execPath, fileURLToPath(new URL('lib/modern_server.mjs', import.meta.url))];
-const NEW_ENOUGH = Number(process.versions.node.split('.')[0]) >= 20;
-const options = NEW_ENOUGH ? {} : { skip: `the SDK's second generation wants Node 20, this is ${
-  process.versions.node}: NO server of 2026-07-28 is tested` };
-if (!NEW_ENOUGH) process.stderr.write(`SKIPPED: ${options.skip}\n`);
 
 const router = await Router.startFor({ after });
 
-async function modern(t) {
-  const room = new Room(t, router);
-  const bridge = await startImport(t, router, room.topic, 'server', COMMAND);
-  return { room, bridge, ann: new Seat(await room.join('ann', ['mcp/*']), 'server') };
+/* A client of the first generation that can be asked; `answers` are its user's, in turn. */
+async function asked(t, { topic }, id, answers, more) {
+  const client = await exposeClient(t, router, topic, id, { options: ['--names', 'plain'],
+    offers: { elicitation: {} },
+    prepare: (it) => it.setRequestHandler(ElicitRequestSchema, () => answers.shift()), ...more });
+  await listed(client, 'ask');
+  return async (times) => {
+    const { content, isError } = await client.callTool({ name: 'ask', arguments: { times } });
+    return (isError ? 'error: ' : '') + content[0].text;
+  };
 }
 
-test('clients of both times get to know it', options, async (t) => {
-  const { ann } = await modern(t);
-  const { result } = JSON.parse(await ann.call(rpc(1, 'initialize', {
-    protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } })));
-  assert.deepEqual(result, { protocolVersion: '2025-11-25',
-    capabilities: { tools: { listChanged: true } },
-    serverInfo: { name: 'modern', version: '1.0.0' }, instructions: 'Add.' });
-  const found = JSON.parse(await ann.call(rpc(2, 'server/discover')));
-  assert.deepEqual(found.result.supportedVersions, ['2026-07-28']);
+const ADA = { action: 'accept', content: { name: 'Ada' } };
+const room = new Room({ after }, router);
+if (!withModern.skip) await startImport({ after }, router, room.topic, 'server', matrixServer(2));
+
+test('a call says which input is missing', withModern, async (t) => {
+  const call = await asked(t, room, 'bob', []);
+  assert.match(await call(1), /^error: the server asks for the input "name-0": /);
+  const mute = await asked(t, room, 'eve', [], { offers: {}, prepare: undefined });
+  assert.match(await mute(1), /^error: the client cannot .*"elicitation"/);
 });
 
-test('a change of its list is told to everybody', options, async (t) => {
-  const { ann } = await modern(t);
-  await ann.call(rpc(1, 'tools/call', { name: 'grow', arguments: {} }));
-  const { envelope } = await ann.participant.until(
-    (e) => e.kind === 'mcp/request:notifications/tools/list_changed', 'the news');
-  assert.equal(envelope.to, undefined);
-  const { result: { tools } } = JSON.parse(await ann.call(rpc(2, 'tools/list')));
-  assert.ok(tools.some(({ name }) => name === 'grown'));
+test('one approval covers all rounds of a call, and its proposer is asked', withModern, async (t) => {
+  const ann = await room.seat('ann', ['mcp/*'], 'server');
+  const call = await asked(t, room, 'cid', [ADA, ADA], { grants: [...PROPOSER_GRANTS, 'mcp/response:*'] });
+  const answer = call(2);
+  const { envelope } = await ann.participant.until(({ kind }) => kind.startsWith('mcp/proposal:'), 'one');
+  const { raw } = await ann.answer(ann.write(JSON.stringify({ jsonrpc: '2.0', id: 1, ...envelope.payload }),
+    { correlation_id: envelope.id }));
+  assert.match(raw, /accept Ada,accept Ada/);
+  assert.equal(await answer, 'accept Ada,accept Ada');
 });

@@ -64,7 +64,7 @@ test('who lies to the server alone is told so', async (t) => {
   const id = mallory.send('mcp/request:tools/call:safe', rpc('x', 'tools/call', { name: 'rm' }), TO);
   const { envelope } = await mallory.until((e) => e.correlation_id === id
     && e.kind.startsWith('mcp/response'), 'the answer');
-  assert.deepEqual([envelope.payload.id, envelope.payload.error.code], ['x', -32020]);
+  assert.deepEqual([envelope.payload.id, envelope.payload.error.code], ['x', -31020]);
 });
 
 test('not executed: what was asked before the server came', async (t) => {
@@ -102,7 +102,7 @@ test('nobody confirms what another has asked for', async (t) => {
   call(mallory, { name: 'wait' });
   const { envelope } = await bob.until((e) => e.correlation_id === id
     && e.kind.startsWith('mcp/response'), 'the answer');
-  assert.match(envelope.payload.result.message, /several participants have calls under way/);
+  assert.match(envelope.payload.result.message, /several participants have calls under way.*--isolate/);
   assert.ok(!mallory.heard().some(({ kind }) => kind === 'mcp/request:elicitation/create'));
 });
 

@@ -47,7 +47,7 @@ test('a larger one is an error for who asked, with size, limit and setting', asy
     parse(bob.call(call(1, { bytes: 3 })))]);
   assert.equal(small.result.content[0].data, picture(3));
   assert.equal(refused.id, 1);
-  assert.equal(refused.error.code, -32000);
+  assert.equal(refused.error.code, -31000);
   assert.match(refused.error.message,
     /the answer of 93\d{5} bytes does not fit, .* at most 8388608 bytes .*limits\.message_bytes/);
   assert.equal(refused.error.data.limit, 8388608);

@@ -69,7 +69,7 @@ for (const [name, text] of Object.entries(ATTACKS)) {
       + `"kind":"${kindOf(text)}","payload":${text}}`);
     const { envelope } = await mallory.until((e) => e.correlation_id === id
       && e.kind.startsWith('mcp/response'), 'the answer');
-    assert.equal(envelope.payload.error.code, -32020);
+    assert.equal(envelope.payload.error.code, -31020);
     assert.match(envelope.payload.error.message, /letter case/);
     const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
     assert.equal(await executed((line) => seat.call(line)), '');

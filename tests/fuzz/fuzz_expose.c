@@ -324,11 +324,17 @@ static void drain(struct stage *stage)
     must(!calls || mcpx_calls_count(calls) == 0);
 }
 
+static void chance(const void *user, void *bytes, size_t len)
+{
+    (void)user;
+    memset(bytes, 0, len);
+}
+
 static void live(struct mcpx_slice input, const struct bridge_terms *terms)
 {
     static struct stage stage;
     struct expose_view view = {&stage,      may,       could,   roster,
-                               message_max, is_behind, instant, NULL};
+                               message_max, is_behind, instant, chance};
     struct expose_config config = {.topic = "t",
                                    .nonce = "n",
                                    .plain = input.len % 2,

@@ -153,7 +153,6 @@ static const struct refusal refusals[] = {
      400, "Sec-WebSocket-Protocol"},
     {"CONNECT", "CONNECT x:1 HTTP/1.1\r\n" HOST, 501, "method"},
     {"an unknown method", "BREW /ws HTTP/1.1\r\n" HOST, 501, "method"},
-    {"a method in small letters", "get /ws HTTP/1.1\r\n" HOST, 501, "method"},
     {"HTTP/2 at once", "PRI * HTTP/2.0\r\n\r\nSM\r\n", 505, "spoken"},
 };
 
@@ -204,31 +203,6 @@ Test(handshake, compression_is_not_negotiated)
     cr_expect_eq(rude_pass_head(&rude), 101);
     cr_expect(strstr(rude.in.text, "Sec-WebSocket-Extensions") == NULL);
     rude_shut(&rude);
-}
-
-/* The query is taken apart and put together again on its way to the policy. */
-Test(handshake, topic_names_survive_the_query)
-{
-    static const char *const topics[][2] = {{"a b&c=d;e%", "a%20b%26c%3Dd%3Be%25"},
-                                            {"room:general", "room:general"},
-                                            {"gr\xc3\xbc\xc3\x9f", "gr%C3%BC%C3%9F"},
-                                            {"a/../b", "a/../b"},
-                                            {"x+y", "x%2By"}};
-    char target[256], part[256];
-
-    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
-        struct rude rude = {0};
-        int status;
-
-        snprintf(target, sizeof target, "/ws?history=0&topic=%s", topics[i][1]);
-        snprintf(part, sizeof part, "\"topic\":{\"name\":\"%s\"", topics[i][0]);
-        status =
-            rude_enter(&rude, &router, rude_token(&router, "a", topics[i][0], "[]"), target);
-        cr_expect_eq(status, 101, "%s: %s", topics[i][0], rude.in.text);
-        if (status == 101)
-            cr_expect(rude_expect(&rude, part, NULL), "%s", topics[i][0]);
-        rude_shut(&rude);
-    }
 }
 
 /* Secrets: neither a header nor a query is ever logged. */

@@ -7,7 +7,6 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 /* What a test has: a router, and two in a room of it, one of whom has no manners. */
 static struct daemon router;
@@ -18,12 +17,6 @@ static void join_two(void)
     a = b = (struct rude){0};
     rude_join(&a, &router, "a", "room", "");
     rude_join(&b, &router, "b", "room", "");
-}
-
-static void begin(void)
-{
-    daemon_start_default(&router);
-    join_two();
 }
 
 static void end(void)
@@ -52,20 +45,6 @@ Test(limits, a_message_that_declares_too_much_is_refused_at_once, .timeout = 120
         rude_shut(&b);
     }
     join_two();
-    end();
-}
-
-Test(limits, fragments_count_together, .timeout = 120)
-{
-    static char piece[65536];
-    int i;
-
-    begin();
-    memset(piece, 'x', sizeof piece);
-    rude_frame(&a, TEXT_OPEN, piece, sizeof piece);
-    for (i = 0; i < 40; i++)
-        rude_frame(&a, CONTINUE_OPEN, piece, sizeof piece);
-    cr_expect_eq(rude_close_code(&a), 1009);
     end();
 }
 
@@ -213,54 +192,6 @@ Test(limits, what_comes_behind_a_refusal_is_not_kept, .timeout = 120)
     for (int i = 0; i < MANY; i++)
         rude_shut(&many[i]);
     cr_expect_eq(daemon_stop(&router), 0);
-}
-
-/*
- * More than may be unauthenticated at a time. False when that took so long that the oldest may have
- * been cut for its silence.
- */
-static bool oldest_makes_way(void)
-{
-    enum { MANY = 1100, SILENCE_MS = 9000 };
-    static struct rude many[MANY];
-    long start_ms;
-    bool in_time;
-    int i;
-
-    daemon_start_default(&router);
-    start_ms = support_now_ms();
-    for (i = 0; i < MANY; i++)
-        rude_open(&many[i], &router, 0);
-    join_two();
-    cr_expect(daemon_logs(&router, "unauthenticated_cut"));
-    cr_expect(!daemon_logged(&router, "turned_away"));
-    rude_drain(&many[0]);
-    cr_expect(rude_is_quiet(&many[MANY - 1], 100) || support_now_ms() - start_ms >= SILENCE_MS,
-              "the newest is not cut");
-    in_time = support_now_ms() - start_ms < SILENCE_MS;
-    for (i = 0; i < MANY; i++)
-        rude_shut(&many[i]);
-    end();
-    return in_time;
-}
-
-/* The oldest make way before their time, the newest get in. */
-Test(limits, eleven_hundred_silent_connections_keep_nobody_out, .timeout = 300)
-{
-    struct rlimit limit;
-    int tries = 1;
-
-    cr_assert(getrlimit(RLIMIT_NOFILE, &limit) == 0);
-    if (limit.rlim_max < 4096) {
-        cr_log_warn("SKIP: the limit of descriptors (%lu) is below 4096",
-                    (unsigned long)limit.rlim_max);
-        return;
-    }
-    limit.rlim_cur = limit.rlim_cur < 4096 ? 4096 : limit.rlim_cur;
-    cr_assert(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-    while (!oldest_makes_way() && tries < 10)
-        tries++;
-    cr_expect_lt(tries, 10, "the oldest is not cut before its time");
 }
 
 /* A refused message costs its sender, not the room, and never memory. */

@@ -116,26 +116,6 @@ Test(traps, every_way_to_leave_is_noticed)
     }
 }
 
-/* The late close of the one who was replaced must not remove the one who replaced him. */
-Test(traps, a_takeover_ends_the_old_connection_with_4001_and_keeps_the_new)
-{
-    struct rude old = {0}, new = {0};
-    struct frame frame;
-
-    rude_join(&witness, &router, "witness", "room", "");
-    rude_join(&old, &router, "twin", "room", "");
-    rude_join(&new, &router, "twin", "room", "");
-    cr_expect_eq(rude_close_code(&old), 4001);
-    rude_frame(&old, CLOSE, "\x0f\xa1", 2);
-    cr_expect(!rude_next(&old, &frame), "one close frame each is enough");
-    rude_shut(&old);
-    rude_chat(&new, "from-new", "{}");
-    cr_expect(rude_expect(&witness, "\"id\":\"from-new\"", &frame));
-    rude_chat(&witness, "to-new", "{}");
-    cr_expect(rude_expect(&new, "\"id\":\"to-new\"", &frame));
-    rude_shut(&new);
-}
-
 /* The participant is in before the 101 is written: an end in between leaves nothing. */
 Test(traps, upgrades_may_be_broken_off_at_any_time)
 {

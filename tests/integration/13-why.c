@@ -307,9 +307,12 @@ static void break_frames(struct rude *rude)
 static void come_again(struct rude *rude)
 {
     struct rude newer = {0};
+    struct frame frame;
 
     join(&newer, "ann");
     cr_expect_eq(rude_close_code(rude), 4001);
+    rude_frame(rude, CLOSE, "\x0f\xa1", 2);
+    cr_expect(!rude_next(rude, &frame), "one close frame each is enough");
     rude_shut(rude);
     json_decref(wait_line("departed", 1));
     rude_shut(&newer);

@@ -214,8 +214,6 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
         {"secret-token-in-the-wrong-place", 2, "mcpxctl: there is no such verb"},
         {"can", 2, "takes 1 operand, not 0"},
         {"can chat", 2, "--config FILE (or --live, or --url URL) is required"},
-        {"can --config @ chat", 2, "--as ID or --profile NAME is required"},
-        {"can --config @ --as nobody chat", 2, "has no participant of that name"},
         {"can --config @ --as fs a::b", 2,
          "not a valid kind: method, byte 2: must not be empty"},
         {"can --config @ --as fs chat chat", 2, "takes 1 operand, not 2"},

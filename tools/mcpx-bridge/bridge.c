@@ -108,6 +108,23 @@ bool bridge_is_among(struct mcpx_slice text, const char *const *words)
     return *words;
 }
 
+static const char *const levels[] = {"debug", "info",     "notice", "warning",
+                                     "error", "critical", "alert",  "emergency"};
+
+unsigned bridge_log_level(struct mcpx_slice raw)
+{
+    unsigned level = sizeof levels / sizeof *levels;
+
+    while (level > 0 && !mcpx_json_equals(raw, mcpx_slice_of(levels[level - 1])))
+        level--;
+    return level;
+}
+
+const char *bridge_log_name(unsigned level)
+{
+    return levels[level - 1];
+}
+
 /* Offset of the first value of a member that is itself an object or an array; len = none. */
 static size_t first_nested(struct mcpx_slice text)
 {

@@ -14,18 +14,23 @@
 
 #include <stdlib.h>
 
-/** Codes of the JSON-RPC errors a bridge makes; those of a server pass unchanged. */
+/**
+ * Codes of the JSON-RPC errors a bridge makes; those of a server pass unchanged. MCP 2026-07-28
+ * forbids meanings of one's own in -32768 to -32000, so ours are outside.
+ */
 enum bridge_code {
     BRIDGE_UNAVAILABLE =
-        -32000,                /* the server is gone, not ready, or its answer does not fit */
-    BRIDGE_TIMED_OUT = -32001, /* no answer in time */
-    BRIDGE_NOT_ALLOWED = -32002, /* policy refuses, and no proposal is possible */
-    BRIDGE_REJECTED = -32003,    /* a person rejected it */
-    BRIDGE_KIND = -32020,        /* the kind does not fit the payload */
-    BRIDGE_BAD_REQUEST = -32600, /* JSON-RPC: not a valid request */
-    BRIDGE_NO_METHOD = -32601,   /* JSON-RPC: unknown method */
-    BRIDGE_BAD_PARAMS = -32602,  /* JSON-RPC: params are not usable */
-    BRIDGE_BAD_VERSION = -32022  /* MCP 2026-07-28: protocol version not supported */
+        -31000,                /* the server is gone, not ready, or its answer does not fit */
+    BRIDGE_TIMED_OUT = -31001, /* no answer in time */
+    BRIDGE_NOT_ALLOWED = -31002,   /* policy refuses, and no proposal is possible */
+    BRIDGE_REJECTED = -31003,      /* a person rejected it */
+    BRIDGE_KIND = -31020,          /* the kind does not fit the payload */
+    BRIDGE_BAD_REQUEST = -32600,   /* JSON-RPC: not a valid request */
+    BRIDGE_NO_METHOD = -32601,     /* JSON-RPC: unknown method */
+    BRIDGE_BAD_PARAMS = -32602,    /* JSON-RPC: params are not usable */
+    BRIDGE_INTERNAL = -32603,      /* JSON-RPC: internal error */
+    BRIDGE_NO_CAPABILITY = -32021, /* MCP 2026-07-28: the client must declare a capability */
+    BRIDGE_BAD_VERSION = -32022    /* MCP 2026-07-28: protocol version not supported */
 };
 
 /**
@@ -89,6 +94,20 @@ void bridge_add_too_big(struct mcpx_text *out, struct mcpx_text *data, const cha
  * member's name or of a decisive value.
  */
 bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out);
+
+/**
+ * The level of log messages in a raw JSON value, from 1 "debug" to 8 "emergency"; 0: another value.
+ */
+unsigned bridge_log_level(struct mcpx_slice raw);
+
+/** The name of such a level. */
+const char *bridge_log_name(unsigned level);
+
+/** True when who wants log messages of a level (0: none) gets this one; 0: its level is unknown. */
+static inline bool bridge_log_passes(unsigned wanted, unsigned level)
+{
+    return wanted && (!level || level >= wanted);
+}
 
 /** True when the text is that word. */
 static inline bool bridge_is(struct mcpx_slice text, const char *word)

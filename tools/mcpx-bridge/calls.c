@@ -14,7 +14,7 @@
 #include <mcpx/json.h>
 
 /* The slices of a call that it has copies of. */
-enum { SLICES = 8 };
+enum { SLICES = 10 };
 
 static void slices_of(struct bridge_call *call, struct mcpx_slice *slices[SLICES])
 {
@@ -26,6 +26,8 @@ static void slices_of(struct bridge_call *call, struct mcpx_slice *slices[SLICES
     slices[5] = &call->params;
     slices[6] = &call->came_in;
     slices[7] = &call->fulfils;
+    slices[8] = &call->proposer;
+    slices[9] = &call->can;
 }
 
 /* Hashes the number: consecutive numbers would form one run, and a lookup would scan all of it. */
@@ -111,10 +113,30 @@ struct bridge_call *bridge_calls_add(struct bridge_calls *calls,
         calls->due_ms = INT64_MAX;
     bridge_calls_defer(calls, call, from->due_ms ? from->due_ms : INT64_MAX);
     call->previous = calls->last;
+    call->next = NULL;
     *(calls->last ? &calls->last->next : &calls->first) = call;
     calls->last = call;
     mx_map_put(&calls->by_number, hash_of(call->number), (uintptr_t)call);
     return call;
+}
+
+void bridge_calls_renumber(struct bridge_calls *calls, struct bridge_call *call)
+{
+    mx_map_remove(&calls->by_number, hash_of(call->number), (uintptr_t)call);
+    call->number = ++calls->last_number;
+    mx_map_put(&calls->by_number, hash_of(call->number), (uintptr_t)call);
+}
+
+struct bridge_call *bridge_calls_replace(struct bridge_calls *calls, struct bridge_call *call,
+                                         struct bridge_call *from)
+{
+    struct bridge_call *next;
+
+    from->payload = (struct mcpx_text){0};
+    next = bridge_calls_add(calls, from); /* it has the other texts now */
+    call->sent_in = call->approved_in = (struct mcpx_text){0};
+    bridge_calls_drop(calls, call);
+    return next;
 }
 
 void bridge_calls_hold(struct bridge_calls *calls, struct bridge_call *call,
@@ -174,6 +196,8 @@ void bridge_calls_drop(struct bridge_calls *calls, struct bridge_call *call)
     mx_map_remove(&calls->by_number, hash_of(call->number), (uintptr_t)call);
     calls->count--;
     mcpx_text_fini(&call->sent_in);
+    mcpx_text_fini(&call->approved_in);
+    mcpx_text_fini(&call->state);
     free(call);
 }
 

@@ -48,34 +48,53 @@ struct bridge_holder {
  * params        raw, as they are sent
  * came_in       id of the envelope it came in
  * fulfils       id of the proposal it fulfils
- * stage, list   of an expose: as enum expose_stage, enum expose_list
+ * proposer      who sent that proposal
+ * can           raw capabilities of a client of 2026-07-28, where it may be asked something
+ * stage, list   of an expose: as enum expose_stage, enum expose_list; of a subscription: the lists,
+ *               as bits; of a watch: as enum expose_space
+ * level         of the log messages that its client wants; 0: none
  */
 struct bridge_call {
     struct bridge_call *previous, *next;
     /* > 0, never used again: its JSON-RPC id where it goes, its progress token or part of it,
      * and the tag of its draft. */
     int64_t number;
-    unsigned purpose, list;
+    unsigned purpose, list, level;
     struct bridge_who who; /* the requester, or the addressee of a question; without id: us */
     struct bridge_holder *holder; /* of that participant; NULL without id */
-    struct mcpx_slice id, token, method, context, params, came_in, fulfils;
-    struct mcpx_text sent_in; /* id of the envelope it was sent in, once that is known */
-    struct mcpx_text payload; /* the message, while it waits to be sent */
-    int64_t due_ms;           /* mono_ms at which it times out; INT64_MAX: never */
+    struct mcpx_slice id, token, method, context, params, came_in, fulfils, proposer, can;
+    struct mcpx_text sent_in;     /* id of the envelope it was sent in, once that is known */
+    struct mcpx_text approved_in; /* id of the request that fulfils it; if it is a proposal */
+    /* The message, while it waits to be sent, or may have to be sent again; of a question in a
+     * round (import/rounds.c) its answer. */
+    struct mcpx_text payload;
+    int64_t due_ms; /* mono_ms at which it times out; INT64_MAX: never */
     /* Set between admission and completion under contract settings; else NULL. */
     struct mcpx_call *admitted;
-    int64_t about; /* number of the call that a question is about */
-    /* The server has it; until then `payload` waits for the server to be ready. */
+    /* Number of the call that a question is about; of the subscription that a watch belongs to, or
+     * that covers a resources/subscribe. */
+    int64_t about;
+    /* The server has it; until then `payload` waits for the server to be ready. Of a subscription:
+     * it is acknowledged. */
     bool written;
     bool was_asked; /* the server has asked a question about it since it was due last */
     bool modern;    /* the client spoke 2026-07-28 */
+    /* The server answered last with questions, and does not have the call until they are
+     * answered. */
+    bool wants_input;
     /* The envelope under way is not the first: the router refused that as too fast. */
     bool is_again;
     int stage;
-    int64_t heartbeat_ms; /* when the next heartbeat is due; INT64_MAX: never */
+    unsigned task;        /* of an import: enum import_task */
+    int64_t heartbeat_ms; /* when a heartbeat is due, or a question; INT64_MAX: never */
     /* When it is sent again, because the router refused it as too fast; INT64_MAX: never. */
     int64_t resend_ms;
-    int64_t progress; /* last value told */
+    int64_t progress; /* last value told; of a subscription: answers of servers to wait for */
+    /* While its client of 2026-07-28 owes an answer to questions: the "requestState", raw; else
+     * empty. `payload` is then the answer to the call, once there is one. */
+    struct mcpx_text state;
+    unsigned rounds; /* how often it was answered with questions, so far */
+    uint64_t bound;  /* keyed hash of the parts of the request that must be the same again */
 };
 
 /** Requests under way, the oldest first. Zero-initialised is empty. */
@@ -99,6 +118,13 @@ void bridge_calls_fini(struct bridge_calls *calls);
  */
 struct bridge_call *bridge_calls_add(struct bridge_calls *calls,
                                      const struct bridge_call *from);
+
+/** Gives a call the next number. */
+void bridge_calls_renumber(struct bridge_calls *calls, struct bridge_call *call);
+
+/** Replaces a call by `from`, a copy of it with other slices. The payload is lost. */
+struct bridge_call *bridge_calls_replace(struct bridge_calls *calls, struct bridge_call *call,
+                                         struct bridge_call *from);
 
 /** Keeps the payload of a call until bridge_calls_release. */
 void bridge_calls_hold(struct bridge_calls *calls, struct bridge_call *call,

@@ -56,7 +56,11 @@ async function compare(t, router, program, args, plan, more, { env = {}, roots =
   const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
   const bridged = await conversation((text) => seat.call(text), plan);
   assert.equal(bridged.length, direct.length);
-  direct.forEach(([text, answer], i) => assert.equal(bridged[i][1], answer, text));
+  direct.forEach(([text, answer], i) => {
+    /* Where a tool insists on a task, the bridge makes one. */
+    if (/requires task augmentation/.test(answer)) assert.doesNotMatch(bridged[i][1], /"isError"|"error"/);
+    else assert.equal(bridged[i][1], answer, text);
+  });
   return direct.length;
 }
 

@@ -23,6 +23,13 @@ export function serverProgram(name) {
 export const ownServer = (name, ...words) =>
   [process.execPath, fileURLToPath(new URL(`${name}.mjs`, import.meta.url)), ...words];
 
+/** The command line of a server of the matrix: of the official SDK's first generation, or the second. */
+export const matrixServer = (generation) => ownServer(`../matrix/server${generation}`);
+
+/** Options of a test with a server of the second generation. */
+export const withModern = Number(process.versions.node.split('.')[0]) >= 20 ? {}
+  : { skip: `SKIPPED: Node ${process.versions.node} is older than 20: NO server of 2026-07-28 is tested` };
+
 export class Room {
   #test;
 

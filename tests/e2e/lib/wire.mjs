@@ -28,6 +28,7 @@ const CONTEXT_OF = {
   'tasks/update': (params) => params.taskId,
   'notifications/resources/updated': (params) => params.uri,
   'notifications/tasks/status': (params) => params.taskId,
+  'notifications/tasks': (params) => params.taskId,
 };
 
 /* The CONTEXT of a call, or undefined for methods that have none. */

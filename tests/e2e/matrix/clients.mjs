@@ -2,6 +2,7 @@
  * clients.mjs - SDK clients of both generations behind one thin interface, for things.mjs. Each is
  * pinned to its time: the first to 2025-11-25, the second to 2026-07-28.
  */
+import assert from 'node:assert/strict';
 import { Client as Client2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as Transport2 } from '@modelcontextprotocol/client/stdio';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -156,8 +157,9 @@ export class Second extends Client {
   }
 
   async listen(uri) {
-    const heard = await this.sdk.listen(uri ? { resourceSubscriptions: [uri] } : { toolsListChanged: true });
-    if (Object.keys(heard.honoredFilter).length === 0) throw new Error('not honoured');
+    const filter = uri ? { resourceSubscriptions: [uri] } : { toolsListChanged: true };
+    const heard = await this.sdk.listen({ ...filter, promptsListChanged: false });
+    assert.deepEqual(heard.honoredFilter, filter);
     return () => heard.close();
   }
 

@@ -6,6 +6,7 @@
  *     progress(n, total), log(level, data)
  *     ask(key, method, params)   the client's answer to a question; a key stands for one in each call
  *     touch(), grow(), finish()  the watched resource changes; a tool is added; all tasks complete
+ *     visit()                    wants an address visited, if the SDK knows how
  */
 import { EventEmitter, once } from 'node:events';
 import { z } from 'zod';
@@ -73,8 +74,8 @@ const TOOLS = {
     for (const level of ['debug', 'info', 'warning', 'error']) await log(level, `a word of ${level}`);
     return text('logged');
   } },
-  ...Object.fromEntries(['touch', 'grow', 'finish'].map((name) => [name,
-    { run: async (_, can) => text(await can[name]() ?? name) }])),
+  ...Object.fromEntries(['touch', 'grow', 'finish', 'visit'].map((name) => [name,
+    { run: async (_, can) => text(await can[name]?.() ?? name) }])),
 };
 
 /**

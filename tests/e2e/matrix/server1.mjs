@@ -7,7 +7,7 @@ import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CreateMessageResultSchema, ElicitResultSchema, ListRootsResultSchema, SubscribeRequestSchema,
-  UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+  UnsubscribeRequestSchema, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import { DONE, INFO, JOBS, mark, register, RESOURCES, WATCHED } from './offer.mjs';
 
 const ANSWERS = { 'elicitation/create': ElicitResultSchema, 'roots/list': ListRootsResultSchema,
@@ -18,6 +18,7 @@ const server = new McpServer(INFO, { taskStore, capabilities: { logging: {}, res
   tasks: { cancel: {}, requests: { tools: { call: {} } } } } });
 
 const watched = new Set();
+let visits = 0;
 for (const [schema, change] of [[SubscribeRequestSchema, 'add'], [UnsubscribeRequestSchema, 'delete']]) {
   server.server.setRequestHandler(schema, ({ params }) => {
     watched[change](params.uri);
@@ -34,6 +35,11 @@ register(server, { object: (shape) => shape, completable, can: (extra) => ({
   touch: () => watched.has(WATCHED) && server.server.sendResourceUpdated({ uri: WATCHED }),
   finish: () => Promise.all(taskStore.getAllTasks().filter(({ status }) => status === 'working')
     .map(({ taskId }) => taskStore.storeTaskResult(taskId, 'completed', DONE))),
+  visit: () => {
+    if ((visits += 1) % 2 === 0) return;
+    throw new UrlElicitationRequiredError(
+      [{ mode: 'url', message: 'in', elicitationId: '1', url: 'https://a.b' }]);
+  },
 }) });
 
 for (const [name, taskSupport] of Object.entries(JOBS)) {

@@ -96,11 +96,14 @@ export const THINGS = {
     return params.uri;
   },
   'list change': async (client) => {
-    const end = await client.listen();
+    const ends = await Promise.all([client.listen(), client.listen(WATCHED)]);
     await client.call('grow');
     await client.told('tools/list_changed');
-    await end();
-    return (await client.list()).tools.map(({ name }) => name);
+    await client.call('touch');
+    await client.told('resources/updated');
+    await Promise.all(ends.map((end) => end()));
+    const tools = (await client.list()).tools.map(({ name }) => name);
+    return { tools, heard: client.notices.map(({ method }) => method) };
   },
   prompt: (client) => client.sdk.getPrompt(
     { name: client.shown('travel'), arguments: { city: 'Basel' } }),

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 static struct rude eve;
 
@@ -88,14 +89,21 @@ Test(hostile, a_proposal_cannot_be_ended_by_who_only_names_it)
 
 Test(hostile, a_lie_is_marked_refused_and_can_be_swept_away)
 {
-    char id[64];
+    char id[64], file[32];
+    pid_t watch = start_watch("--as eye --count 1", file);
 
     say("lie", NULL, "mcp/proposal:tools/call:read", CALL("echo"));
+    cr_assert_eq(waitpid(watch, NULL, 0), watch);
+    read_file(file);
+    cr_expect_not_null(
+        strstr(output, "[ignored: the kind says something else than the payload]"), "%s",
+        output);
     say("two", NULL, "mcp/proposal:tools/call:echo",
         "{\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"name\":\"rm\"}}");
     expect("mcpxctl proposals --as ann", 0, "[ignored: the kind says something else");
     cr_expect_not_null(strstr(output, "[ignored: the payload is not a JSON"), "%s", output);
-    expect("mcpxctl approve lie --yes --as ann 2>&1", 1, "receivers ignore");
+    expect("mcpxctl approve lie --yes --as ann 2>&1", 1,
+           "receivers ignore this proposal: the kind says something else than the payload");
     expect("mcpxctl approve two --yes --as ann 2>&1", 1, "receivers ignore");
     run_for_id(id, "mcpxctl reject lie --as ann");
     run_for_id(id, "mcpxctl withdraw two --as eve");

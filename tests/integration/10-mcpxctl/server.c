@@ -103,7 +103,7 @@ static void call(struct scene *scene, const struct mcpx_event *event)
         answer(scene, request, id, "result",
                "{\"content\":[{\"type\":\"text\",\"text\":\"it broke\"}],\"isError\":true}");
     } else if (mcpx_slice_equal(name, MCPX_SLICE("error"))) {
-        answer(scene, request, id, "error", "{\"code\":-32002,\"message\":\"not for you\"}");
+        answer(scene, request, id, "error", "{\"code\":-31002,\"message\":\"not for you\"}");
     } else if (mcpx_slice_equal(name, MCPX_SLICE("ecko"))) {
         answer(scene, request, id, "error", "{\"code\":-32602,\"message\":\"Unknown tool\"}");
     } else if (mcpx_slice_equal(name, MCPX_SLICE("progress"))) {

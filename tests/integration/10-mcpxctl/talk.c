@@ -70,8 +70,8 @@ Test(talk, calls_print_results_and_exit_codes)
          "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
          "\"{}\"}]}}\n"},
         {"mcpxctl call fail --to fs --as ann", 1, "it broke\n"},
-        {"mcpxctl call error --to fs --as ann 2>&1", 3, "not for you (-32002)"},
-        {"mcpxctl call error --json --to fs --as ann", 3, "\"error\":{\"code\":-32002"},
+        {"mcpxctl call error --to fs --as ann 2>&1", 3, "not for you (-31002)"},
+        {"mcpxctl call error --json --to fs --as ann", 3, "\"error\":{\"code\":-31002"},
         {"mcpxctl call progress --to fs --as ann 2>&1", 0,
          "mcpxctl call: progress 1/2 half way\nall the way\n"},
         {"mcpxctl call back --to fs --as ann", 0, "-32601\n"},

@@ -4,8 +4,6 @@
  */
 #include "stage.h"
 
-#include "tests/support/rude_client.h"
-
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,33 +13,6 @@
 #include <unistd.h>
 
 TestSuite(watch, .init = stage_set_up, .fini = stage_tear_down, .timeout = 300);
-
-Test(watch, a_lie_is_shown_with_a_warning_and_cannot_be_approved)
-{
-    static const char lie[] =
-        "{\"protocol\":\"mcpx/v0.1\",\"id\":\"lie\",\"to\":[\"fs\"],"
-        "\"kind\":\"mcp/proposal:tools/call:read\",\"payload\":{\"method\":\"tools/call\","
-        "\"params\":{\"name\":\"echo\"}}}";
-    struct rude agent = {.fd = 0};
-    char file[32];
-    pid_t watch;
-    int status;
-
-    setenv("MCPX_TOPIC", "plain", 1);
-    watch = start_watch("--as eye --count 1", file);
-    rude_join(&agent, &router, "agent", "plain", "&history=0");
-    rude_frame(&agent, TEXT, lie, strlen(lie));
-    cr_assert(rude_expect(&agent, "\"lie\"", NULL));
-    expect("mcpxctl approve lie --yes --as ann 2>&1", 1,
-           "receivers ignore this proposal: the kind says something else than the payload");
-    expect("mcpxctl watch --history 1 --count 1 --as ann 2>/dev/null", 0, "tools/call:read");
-    cr_assert_eq(waitpid(watch, &status, 0), watch);
-    read_file(file);
-    cr_expect_not_null(
-        strstr(output, "[ignored: the kind says something else than the payload]"), "%s",
-        output);
-    rude_shut(&agent);
-}
 
 Test(watch, a_watch_shows_what_passes_its_filters)
 {

@@ -70,6 +70,12 @@ static bool roster(const void *user, size_t index, struct mcpx_slice *id)
     return true;
 }
 
+/* "00", then "01" and so on: no two rounds have the same. */
+static void chance(const void *user, void *bytes, size_t len)
+{
+    memset(bytes, ((struct world *)user)->chances++, len);
+}
+
 /* ---- in and out ---- */
 
 static void keep_draft(struct world *world, const struct mcpx_draft *draft,
@@ -198,10 +204,12 @@ void world_tell(struct world *world, const struct mcpx_event *event)
 
 void world_start(struct world *world, const struct world_setup *setup)
 {
-    struct expose_view view = {world, may, could, roster, message_max, is_behind, NULL, NULL};
+    struct expose_view view = {world,       may,       could, roster,
+                               message_max, is_behind, NULL,  chance};
     struct expose_config config = {.topic = "room",
                                    .nonce = "n",
                                    .plain = setup->plain,
+                                   .answers_only = setup->http,
                                    .only = &setup->only,
                                    .only_count = setup->only ? 1 : 0,
                                    .request_ms = 600000,
@@ -339,6 +347,7 @@ void world_event_with(struct world *world, struct mcpx_event *event, const char 
 
     envelope->id = MCPX_SLICE("theirs");
     envelope->from = mcpx_slice_of(from);
+    envelope->correlation_id = mcpx_slice_of(world->about);
     envelope->to[0] = us[0];
     envelope->to_count = 1;
     envelope->payload = mcpx_slice_of(text);

@@ -32,15 +32,18 @@ struct world {
     size_t present_count;
     struct mcpx_capset *grants; /* ours */
     bool behind;                /* the client does not read */
+    const char *about;          /* correlation_id of what others send; NULL: none */
     enum mcpx_err send_fails;
     bool fails_once; /* only the next one */
     size_t narrow;   /* a longer response is too big; 0 = none is */
     char *responses; /* "REQUEST PAYLOAD\n"... */
+    int chances;     /* how often random bytes were asked for */
 };
 
 /** What a test starts with; no grants mean all of mcp. */
 struct world_setup {
     bool plain;
+    bool http; /* several clients, which get answers only */
     const char *only;
     const char *grants[WORLD_GRANTS];
 };

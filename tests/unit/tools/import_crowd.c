@@ -47,7 +47,8 @@ static void flood(struct world *world, long count)
     }
 }
 
-static void answer_at_length(struct world *world, const char *words)
+/* `begin`: of the result, up to the long string. */
+static void answer_at_length(struct world *world, const char *words, const char *begin)
 {
     char *size, id[24];
     mx_scoped_text text = {0};
@@ -55,12 +56,29 @@ static void answer_at_length(struct world *world, const char *words)
     snprintf(id, sizeof id, "%ld", strtol(words, &size, 10));
     mcpx_text_puts(&text, "server {\"jsonrpc\":\"2.0\",\"id\":");
     mcpx_text_puts(&text, id);
-    mcpx_text_puts(&text, ",\"result\":{\"n\":\"");
+    mcpx_text_puts(&text, ",\"result\":{");
+    mcpx_text_puts(&text, begin);
     for (long left = strtol(size, NULL, 10); left > 0; left--)
         mcpx_text_puts(&text, "n");
     mcpx_text_puts(&text, "\"}}");
     world_go_on(world, "brief");
     world_go_on(world, text.text);
+}
+
+#define STATE "\"resultType\":\"input_required\",\"requestState\":\""
+
+/* From the call with that number on, the server wants input so many times. */
+static void ask_again(struct world *world, const char *words)
+{
+    char *count, text[40];
+    long number = strtol(words, &count, 10);
+
+    for (long end = number + strtol(count, NULL, 10); number < end; number++) {
+        snprintf(text, sizeof text, "%ld 1", number);
+        answer_at_length(world, text, STATE);
+        world_go_on(world, "wait 250");
+    }
+    world_forget_out(world);
 }
 
 bool crowd_happens(struct world *world, const char *verb, const char *rest)
@@ -74,7 +92,11 @@ bool crowd_happens(struct world *world, const char *verb, const char *rest)
     else if (strcmp(verb, "flood") == 0)
         flood(world, number);
     else if (strcmp(verb, "long") == 0)
-        answer_at_length(world, rest);
+        answer_at_length(world, rest, "\"n\":\"");
+    else if (strcmp(verb, "state") == 0)
+        answer_at_length(world, rest, STATE);
+    else if (strcmp(verb, "rounds") == 0)
+        ask_again(world, rest);
     else
         return false;
     return true;

@@ -22,6 +22,7 @@ struct world {
     size_t number;               /* of the topic or server that the step names */
     size_t narrow, topics;
     unsigned sent;
+    char left[40]; /* who left last */
 };
 
 /* ---- what is wanted ---- */
@@ -267,7 +268,14 @@ static void event(struct world *world, enum mcpx_event_type type, const struct w
         event.own = MCPX_SLICE("q1");
     else if (type == MCPX_EVENT_NOTIFICATION && strcmp(words->second, "-") != 0)
         envelope.correlation_id = mcpx_slice_of(words->second);
+    if (strcmp(words->verb, "fulfil") == 0) {
+        event.proposal = MCPX_SLICE("p");
+        event.proposer = MCPX_SLICE("pam");
+    }
     mcpx_kind_parse(MCPX_SLICE("mcp/request:tools/call:safe"), &envelope.kind, NULL);
+    if (type == MCPX_EVENT_PRESENCE)
+        snprintf(world->left, sizeof world->left, "%s",
+                 event.presence == MCPX_PRESENCE_LEAVE ? words->first : "");
     import_pool_event(world->pool, world->number, &event, world->now);
     act_on_all(world);
 }
@@ -300,7 +308,7 @@ static const struct {
     {"lie", MCPX_EVENT_VIOLATION, 2},   {"answer", MCPX_EVENT_RESPONSE, 1},
     {"expired", MCPX_EVENT_EXPIRED, 1}, {"refused", MCPX_EVENT_REFUSED, 1},
     {"left", MCPX_EVENT_PRESENCE, 1},   {"came", MCPX_EVENT_PRESENCE, 1},
-    {"end", MCPX_EVENT_LEFT, 0},
+    {"end", MCPX_EVENT_LEFT, 0},        {"fulfil", MCPX_EVENT_REQUEST, 2},
 };
 
 static bool try_event(struct world *world, struct words *words, const char *rest)
@@ -417,11 +425,15 @@ const char *world_happen(struct world *world, const char *in)
 
 /* ---- terms ---- */
 
-/* What the router shows of mallory: nothing that she may call. */
+/* What the router shows of mallory: nothing that she may call. Of who has left: nothing. */
 static bool could(const void *user, size_t topic, struct mcpx_slice participant,
                   const struct mcpx_kind *kind)
 {
-    (void)user, (void)topic;
+    const struct world *world = user;
+
+    (void)topic;
+    if (mcpx_slice_equal(kind->type, MCPX_SLICE("mcp/response")))
+        return !mcpx_slice_equal(participant, mcpx_slice_of(world->left));
     cr_expect(mcpx_slice_equal(kind->method, MCPX_SLICE("tools/call")));
     return !mcpx_slice_equal(participant, MCPX_SLICE("mallory"));
 }

@@ -14,6 +14,7 @@
  *                             on the way is not compared. The next number on the pipe is 3
  *   server TEXT               the server writes a line
  *   request WHO ENVELOPE RPC  a participant asks
+ *   fulfil WHO ENVELOPE RPC   the same, and it fulfils a proposal of pam
  *   notify WHO ABOUT RPC      a participant notifies; ABOUT "-" = no correlation, "own" = about a
  *                             question of ours
  *   lie WHO ENVELOPE RPC      a request whose kind says tools/call:safe and is not true
@@ -38,6 +39,8 @@
  *   slow                      the router takes 60 messages and 60000 bytes a minute of us
  *   long ID BYTES             the server answers with a result of so many bytes; from then on only
  *                             the size of long answers is compared
+ *   state ID BYTES            it wants input, without questions, with so long a requestState
+ *   rounds ID N               the same N times for a call, from that number on; not compared
  *   flood N                   the server sends so many notifications n0, n1, ... to everybody
  *   wait MS                   time passes
  *   why                       is there use in going on?

@@ -53,6 +53,12 @@ static void fill(struct snapshot *snapshot, const struct line *lines)
 
 #define ELICIT "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\"}"
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
+#define ASKS_BACK(id)                                                                         \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"resultType\":\"input_required\","       \
+    "\"requestState\":\"s/1\"}}"
+#define ASKED_AGAIN                                                                           \
+    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","                                \
+    "\"params\":{\"name\":\"w\",\"inputResponses\":{},\"requestState\":\"s\\/1\"}}"
 #define OTHER_ID "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}"
 
 #define EXPIRES(when)                                                                         \
@@ -77,6 +83,11 @@ static const struct line elsewhere = {"w", "p", "agent~2", NULL, "mcp/withdraw",
 static const struct line usurp = {"u", "p", "eve", NULL, "mcp/withdraw", "{}"};
 static const struct line progress = {
     "g", "r", "fs", "ann", "mcp/request:notifications/progress", PROGRESS};
+#define AGAIN_KIND "mcp/request:tools/call:w"
+static const struct line call = {"r", NULL, "ann", "fs", AGAIN_KIND, ASKED};
+static const struct line questions = {
+    "q", "r", "fs", "ann", "mcp/response:tools/call:w", ASKS_BACK("1")};
+static const struct line again = {"a", NULL, "ann", "fs", AGAIN_KIND, ASKED_AGAIN};
 static const struct line unrelated = {"c", NULL, "bob", NULL, "chat", "{\"text\":\"hi\"}"};
 
 /* The chain as "role@depth" words, the state at the end. */
@@ -166,6 +177,26 @@ Test(chain, tells_what_became_of_it)
           {"f", "e", "ann", "fs", "mcp/response:elicitation/create", RESULT}},
          "p",
          "proposal@0 request@1= request@2 result@3 running"},
+        /* a call made again, also a third time; another's is not */
+        {{call, questions, again, {"e", NULL, "eve", "fs", AGAIN_KIND, ASKED_AGAIN}},
+         "q",
+         "request@0 question@1 request@1 running"},
+        {{call,
+          questions,
+          again,
+          {"t", "a", "fs", "ann", "mcp/response:tools/call:w", OTHER_ID}},
+         "t",
+         "request@0 question@1 request@1 result@2 done"},
+        {{call, {"x", "r", "eve", "ann", "mcp/response:tools/call:w", ASKS_BACK("1")}, again},
+         "a",
+         "request@0 running"},
+        {{call,
+          questions,
+          again,
+          {"u", "a", "fs", "ann", "mcp/response:tools/call:w", ASKS_BACK("2")},
+          {"b", NULL, "ann", "fs", AGAIN_KIND, ASKED_AGAIN}},
+         "b",
+         "request@0 question@1 request@1 question@2 request@1 running"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

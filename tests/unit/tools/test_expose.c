@@ -1,7 +1,8 @@
 /*
  * Holds an expose against its transcripts (player.h), which say what would break for whom.
  *
- * The settings are plain, only PATTERN, grants PATTERN..., and server ID LISTS: who is served.
+ * The settings are plain, http, only PATTERN, grants PATTERN..., and server ID LISTS: who is
+ * served.
  *
  * What happens:
  *   join, resume              we are in the topic, again after a break
@@ -11,7 +12,7 @@
  *   present ID, nobody        who is in the topic before we hear of it
  *   come ID, go ID            participants
  *   say LINE, overlong TEXT, often N LINE   the client writes; too much; the line N times
- *   request WHO RPC, notify WHO RPC   a participant asks, notifies
+ *   request WHO RPC, notify WHO RPC   a participant asks, notifies; "WHO/ENVELOPE": about that
  *   answer DRAFT RESULT, response DRAFT RPC   what was sent is answered by whoever it was sent to
  *   approved, altered, rejected DRAFT PAYLOAD   a person decides on a proposal
  *   hurried, refused, proposable DRAFT PAYLOAD   the router refuses: too fast; no grant; no grant,
@@ -106,6 +107,8 @@ static void configure(void *played, const char *name, const char *value)
 
     if (strcmp(name, "plain") == 0)
         story->setup.plain = true;
+    else if (strcmp(name, "http") == 0)
+        story->setup.http = true;
     else if (strcmp(name, "only") == 0)
         story->setup.only = keep(story, mcpx_slice_of(value));
     else if (strcmp(name, "grants") == 0)
@@ -163,10 +166,16 @@ static bool try_event(struct world *world, const char *verb, const char *rest)
 
 static void speak(struct world *world, enum mcpx_event_type type, const char *rest)
 {
-    char who[64];
+    char who[64], *about;
 
     snprintf(who, sizeof who, "%.*s", (int)strcspn(rest, " "), rest);
-    world_event(world, type, NULL, who, rest + strlen(who) + 1);
+    rest += strlen(who) + 1;
+    about = strchr(who, '/');
+    if (about)
+        *about++ = '\0';
+    world->about = about;
+    world_event(world, type, NULL, who, rest);
+    world->about = NULL;
 }
 
 static void leave_topic(struct world *world, const char *rest)
@@ -287,11 +296,8 @@ static const struct player_side expose = {"expose", begin, configure, happen, en
 static const struct {
     const char *file;
     size_t stories;
-} files[] = {{"room.txt", 14},
-             {"consent.txt", 15},
-             {"life.txt", 16},
-             {"others.txt", 9},
-             {"only.txt", 5}};
+} files[] = {{"room.txt", 16},   {"consent.txt", 16}, {"life.txt", 16},
+             {"others.txt", 10}, {"only.txt", 5},     {"rounds.txt", 9}};
 
 Test(expose, does_what_is_written)
 {

@@ -2,6 +2,7 @@
  * Lists that do not come. What breaks for whom: a client takes a server that failed for one that
  * has nothing, and an agent goes on without the tools that its person counts on.
  */
+#include "lib/json/json_write.h"
 #include "tests/support/rows.h"
 #include "tests/unit/tools/expose_world.h"
 
@@ -16,7 +17,7 @@
 #define LIST "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}"
 #define ANSWER "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":["
 #define REFUSED                                                                               \
-    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"participant 's' " \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-31000,\"message\":\"participant 's' " \
     "did not send its list, and no other has one; the bridge's standard error says why\"}}"
 #define TOLD "participant 's': tools/list was given up, "
 
@@ -198,5 +199,29 @@ Test(expose_lists, of_who_is_no_server_are_not_there)
     world_line(&world);
     world_say(&world, LIST);
     world_expect(&world, REFUSED);
+    world_stop(&world);
+}
+
+/* For each resource in no list, all templates of all servers are read. */
+Test(expose_lists, are_not_searched_for_all_that_a_client_may_name)
+{
+    static struct world world;
+    struct world_server server = {.id = "a", .resources = "{\"uri\":\"u:listed\"}"};
+    mx_scoped_text uris = {0}, line = {0};
+    size_t asked;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &server, 1);
+    for (int64_t i = 0; i < 300; i++)
+        mx_format(&uris, "\"u:%s\",", i);
+    mx_format(&line,
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\",\"params\":{"
+              "\"notifications\":{\"resourceSubscriptions\":[%s\"u:listed\"]},\"_meta\":{"
+              "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}}",
+              &uris);
+    asked = world.draft_count;
+    world_say(&world, line.text);
+    cr_expect_eq(world.draft_count - asked, 256 + 1);
+    cr_expect(strstr(world.drafts[world.draft_count - 1].payload, "u:listed"));
     world_stop(&world);
 }

@@ -3,6 +3,7 @@
  * that announces changes or asks without end fills everybody's list, makes the others unheard, or
  * keeps the bridge from everything else.
  */
+#include "lib/json/json_write.h"
 #include "tests/unit/tools/expose_world.h"
 
 #include <criterion/criterion.h>
@@ -145,17 +146,131 @@ Test(expose_others, ask_no_more_than_a_client_can_answer)
     draft = world_draft(&world);
     for (size_t i = 0; i < 300; i++)
         world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
-    cr_expect_eq(world.line_count - world.line_seen, 256);
-    cr_expect_eq(count(world.responses, "-32000"), 10, "so many refusals at once");
+    cr_expect_eq(world.line_count - world.line_seen, 64);
+    cr_expect_eq(count(world.responses, "-31000"), 10, "so many refusals at once");
 
     world.line_seen = world.line_count;
     world_answer(&world, draft, "{}");
     cr_expect(strstr(world_line(&world), "\"result\":{}"), "the call's answer comes first");
-    cr_expect_eq(world.line_count - world.line_seen, 256, "each question is taken back");
+    cr_expect_eq(world.line_count - world.line_seen, 64, "each question is taken back");
     cr_expect(strstr(world_line(&world), "notifications/cancelled"));
-    cr_expect_eq(count(world.responses, "the call it was about is over"), 256);
+    cr_expect_eq(count(world.responses, "the call it was about is over"), 64);
     world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\"}}");
     cr_expect_eq(count(world.responses, "accept"), 0, "an answer that comes late is nobody's");
+    world_stop(&world);
+}
+
+#define MODERN(id, method, name, more)                                                        \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method                                 \
+    "\",\"params\":{\"name\":\"" name                                                         \
+    "\",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","               \
+    "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{}}}" more "}}"
+#define ZEROS "00000000000000000000000000000000"
+
+static void come_again(struct world *world, const char *method, const char *name, size_t key,
+                       const char *state)
+{
+    mx_scoped_text line =
+        mx_formatted(MODERN("2", "%s", "%s",
+                            ",\"inputResponses\":{\"%s\":{\"action\":\"accept\"}},"
+                            "\"requestState\":\"%s\""),
+                     method, name, key, state);
+
+    world_say(world, line.text);
+}
+
+/* Whoever has a state answers in the user's name, and gets what the call leads to. */
+Test(expose_others, cannot_go_on_with_a_call_by_another_state)
+{
+    static char endless[1 << 20] = "n-11-";
+    static const struct {
+        const char *method, *name, *state;
+    } rows[] = {{"tools/call", "a__t", endless},
+                {"tools/call", "a__t", "n-11-10000000000000000000000000000000"}, /* guessed */
+                {"tools/call", "a__t", "n-11-"},
+                {"tools/call", "a__t", "n-"},
+                {"tools/call", "a__t", "n-12-" ZEROS},  /* nobody asks about that call */
+                {"tools/call", "b__t", "n-11-" ZEROS},  /* other params */
+                {"prompts/get", "a__t", "n-11-" ZEROS}, /* another method */
+                {"tools/call", "a__t", "n-11-" ZEROS},  /* right */
+                {"tools/call", "a__t", "n-11-" ZEROS}}; /* replayed */
+    enum { ROWS = sizeof rows / sizeof rows[0], RIGHT = ROWS - 2 };
+    struct world world;
+
+    memset(endless + 5, '0', sizeof endless - 6);
+    start(&world, two, 2);
+    world_say(&world, MODERN("1", "tools/call", "a__t", ""));
+    world_say(&world, MODERN("2", "tools/call", "b__t", ""));
+    world.draft_seen = world.draft_count;
+    world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
+    world_wait(&world, 10);
+    cr_expect(strstr(world_line(&world), "\"requestState\":\"n-11-" ZEROS "\""));
+    for (int i = 0; i < ROWS; i++) {
+        come_again(&world, rows[i].method, rows[i].name, 1, rows[i].state);
+        cr_expect_eq(count(world.responses, "accept"), i >= RIGHT, "%d", i);
+        cr_expect(i == RIGHT || strstr(world_line(&world), "-32602"), "%d", i);
+    }
+    cr_expect(world_is_quiet(&world), "no server gets a second call");
+    come_again(&world, "tools/call", "a__t", 1, "a server's own");
+    cr_expect(strstr(world_draft(&world)->payload, "\"requestState\":\"a server's own\""));
+    world_stop(&world);
+}
+
+Test(expose_others, ask_a_modern_client_no_more_often)
+{
+    static struct world world;
+    char state[64];
+    size_t rounds = 0;
+
+    start(&world, two, 2);
+    for (int i = 0; i < 80; i++) {
+        world_say(&world, MODERN("1", "tools/call", "a__t", ""));
+        world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
+    }
+    world_wait(&world, 10);
+    cr_expect_eq(world.line_count - world.line_seen, 64, "a quarter of all questions");
+    world_say(&world, MODERN("1", "tools/call", "b__t", ""));
+    world_event(&world, MCPX_EVENT_REQUEST, NULL, "b", QUESTION);
+    world_wait(&world, 10);
+    for (world.line_seen = 64 + 1; world.line_seen < world.line_count;) {
+        sscanf(strstr(world_line(&world), "n-91-"), "%63[^\"]", state);
+        come_again(&world, "tools/call", "b__t", 65 + rounds++, state);
+        world_event(&world, MCPX_EVENT_REQUEST, NULL, "b", QUESTION);
+        world_wait(&world, 10);
+    }
+    cr_expect_eq(rounds, 10);
+    cr_expect(strstr(world.responses, "asked ten times"));
+    for (size_t i = world.draft_count - 81; i < world.draft_count - 1; i++)
+        world_answer(&world, &world.drafts[i], "{}");
+    world_wait(&world, 2000); /* the bridge may answer again */
+    world_say(&world, MODERN("1", "tools/call", "a__t", ""));
+    world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
+    cr_expect(strstr(world.responses, "too many calls wait"), "64 have answers that wait");
+    world_stop(&world);
+}
+
+/* One HTTP client that never answers took the questions of all others, for ten minutes. */
+Test(expose_others, ask_other_clients_when_one_does_not_answer)
+{
+    static struct world world;
+    char state[64];
+
+    world_start(&world, &(struct world_setup){.http = true});
+    world_serve(&world, two, 2);
+    for (int i = 0; i < 66; i++) {
+        world_say(&world, MODERN("1", "tools/call", "a__t", ""));
+        world.about = world.drafts[world.draft_count - 1].id;
+        world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
+        world_wait(&world, 10);
+    }
+    cr_expect_eq(world.line_count - world.line_seen, 66);
+    cr_expect_eq(count(world.responses, "the call it was about is over"), 2);
+    sscanf(strstr(world.lines[world.line_count - 1], "n-"), "%63[^\"]", state);
+    come_again(&world, "tools/call", "a__t", 66, state);
+    cr_expect_eq(count(world.responses, "accept"), 1);
+    world.line_seen = world.line_count;
+    come_again(&world, "tools/call", "a__t", 1, "n-11-" ZEROS);
+    cr_expect(strstr(world_line(&world), "-32602"), "the oldest gave way");
     world_stop(&world);
 }
 

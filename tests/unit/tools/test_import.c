@@ -95,9 +95,9 @@ static const struct {
     const char *file;
     size_t stories;
 } files[] = {
-    {"life.txt", 15},  {"questions.txt", 6}, {"handshake.txt", 15},
-    {"almost.txt", 8}, {"shares.txt", 4},    {"turns.txt", 6},
-    {"topics.txt", 4}, {"places.txt", 9},    {"terms.txt", 15},
+    {"life.txt", 15},  {"questions.txt", 6}, {"handshake.txt", 18}, {"almost.txt", 8},
+    {"shares.txt", 4}, {"turns.txt", 6},     {"topics.txt", 4},     {"places.txt", 9},
+    {"terms.txt", 15}, {"rounds.txt", 9},    {"tasks.txt", 4},
 };
 
 Test(import, does_what_is_written)
@@ -153,4 +153,48 @@ Test(import, ends_many_subscriptions_in_little_time)
     for (int i = 0; i < 9 && many >= 20; i++)
         many = time_after(2450, "left mallory");
     cr_expect_lt(many, 20, "%.1f ms", many);
+}
+
+/* Begins a task of that participant; `id` is its id, and 3 less than the request's number. */
+static void begin_task(struct world *world, const char *who, int id)
+{
+    char text[200];
+
+    snprintf(text, sizeof text,
+             "request %s e%d {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+             "\"params\":{\"name\":\"x\",\"task\":{}}}",
+             who, id);
+    world_happen(world, text);
+    snprintf(
+        text, sizeof text,
+        "server {\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"task\":{\"taskId\":\"%d\"}}}",
+        id + 3, id);
+    world_happen(world, text);
+}
+
+static bool knows_task(struct world *world, const char *who, int id)
+{
+    char text[200];
+
+    snprintf(text, sizeof text,
+             "request %s g%d {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/get\","
+             "\"params\":{\"taskId\":\"%d\"}}",
+             who, id, id);
+    return strncmp(world_happen(world, text), "child", 5) == 0;
+}
+
+/* One who begins tasks without end must not end those of the others. */
+Test(import, forgets_the_oldest_task_of_who_has_too_many)
+{
+    struct import_config config = {0};
+    struct world *world = world_new(&config, NULL);
+
+    world_happen(world, "ready");
+    begin_task(world, "ann", 0);
+    for (int id = 1; id <= 513; id++)
+        begin_task(world, "mallory", id);
+    cr_expect(knows_task(world, "ann", 0));
+    cr_expect_not(knows_task(world, "mallory", 1));
+    cr_expect(knows_task(world, "mallory", 2));
+    world_free(world);
 }

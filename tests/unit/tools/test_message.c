@@ -153,9 +153,9 @@ Test(message, errors_have_a_sentence_and_an_exit_code)
     } rows[] = {
         {"{\"code\":-32601,\"message\":\"no such\\u001b\"}", "no such\\u001b (-32601)",
          STATUS_FAILED},
-        {"{\"code\":-32001,\"message\":\"late\"}", "late (-32001)", STATUS_TIMEOUT},
-        {"{\"code\":-32002,\"message\":\"no\"}", "no (-32002)", STATUS_REFUSED},
-        {"{\"code\":-32003,\"message\":\"no\"}", "no (-32003)", STATUS_REFUSED},
+        {"{\"code\":-31001,\"message\":\"late\"}", "late (-31001)", STATUS_TIMEOUT},
+        {"{\"code\":-31002,\"message\":\"no\"}", "no (-31002)", STATUS_REFUSED},
+        {"{\"code\":-31003,\"message\":\"no\"}", "no (-31003)", STATUS_REFUSED},
         {"{\"code\":1}", "an error without message (1)", STATUS_FAILED},
     };
 

@@ -7,7 +7,7 @@
  * another server has too, and changes by contract settings. The end of a call ends the questions of
  * a server without other calls. A failed subscription ends the watch of its resource.
  */
-#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/rounds.h"
 
 #include "lib/base/digits.h"
 
@@ -170,12 +170,10 @@ void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
 /* ---- an answer ---- */
 
 /* The place of a task's id in an answer about the task, or in one that begins it. */
-static unsigned ids_of(const struct bridge_call *call)
+static unsigned ids_of(const struct bridge_call *call, struct mcpx_slice result)
 {
-    struct mcpx_slice method = call->method;
-
-    if (method.len > 6 && memcmp(method.text, "tasks/", 6) == 0 &&
-        !bridge_is(method, "tasks/result"))
+    if (bridge_is_any(call->method, "tasks/get", "tasks/cancel", "tasks/update") ||
+        expose_ids_is_task(call, result))
         return EXPOSE_ID_OF_TASK;
     return mcpx_json_get(call->params, "task").text ? EXPOSE_ID_IN_TASK : 0;
 }
@@ -199,15 +197,18 @@ void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx
     struct mcpx_call_end how = {.type = is_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
                                 .text = rpc->error,
                                 .is_error = is_error};
+    unsigned ids = ids_of(call, rpc->result);
     mx_scoped_text shown = {0};
 
-    if (names_two_tasks(rpc->result, ids_of(call))) {
+    if (names_two_tasks(rpc->result, ids)) {
         expose_fail(x, call, MCPX_CAUSE_FAILED,
                     MCPX_SLICE("the server's answer names its task in two ways"), NULL);
         return;
     }
+    if (is_error && call->modern)
+        how.text = expose_round_error(x, call, rpc->error, &shown);
     if (!is_error)
-        how.text = expose_ids_show(x, call->who.id, rpc->result, ids_of(call), &shown);
+        how.text = expose_ids_show(x, call->who.id, rpc->result, ids, &shown);
     expose_finish(x, call, &how, rpc->text);
 }
 
@@ -217,6 +218,8 @@ void expose_end(struct expose *x, struct bridge_call *call)
 {
     bridge_checks_abandon(&x->checks, &call->admitted);
     expose_ask_over(x, call);
+    if (call->purpose == EXPOSE_FOR_LISTEN)
+        expose_listen_heard(x, call);
     bridge_calls_drop(&x->calls, call);
 }
 
@@ -226,12 +229,21 @@ void expose_finish(struct expose *x, struct bridge_call *call, struct mcpx_call_
     const struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
     const struct expose_request request = {.rpc = &rpc, .modern = call->modern};
     struct mcpx_call_answer answer = {how->is_error, how->text};
+    struct mcpx_text line;
 
+    if (call->payload.len) /* it is over, and its client has not asked again yet */
+        return;
     if (call->admitted)
         bridge_checks_end(&x->checks, &call->admitted, how, &answer);
     if (answer.is_error != how->is_error)
         message = (struct mcpx_slice){0};
-    expose_tell_answer(x, &request, answer, message);
+    line = expose_answer_make(&request, answer, message);
+    if (!call->state.len)
+        expose_tell(x, line);
+    else if (expose_round_keep(x, call, line)) {
+        expose_ask_over(x, call);
+        return;
+    }
     expose_end(x, call);
 }
 

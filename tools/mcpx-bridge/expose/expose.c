@@ -2,7 +2,7 @@
  * expose.c - the entry points of the server: lines, events and time, each passed to the part that
  * handles it. One struct holds all state; no function waits.
  */
-#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/rounds.h"
 
 #include <stdlib.h>
 
@@ -52,6 +52,7 @@ void expose_free(struct expose *x)
         return;
     bridge_calls_fini(&x->held);
     bridge_calls_fini(&x->asks);
+    bridge_calls_fini(&x->listens);
     bridge_calls_fini(&x->watches);
     bridge_calls_fini(&x->calls);
     bridge_checks_fini(&x->checks);
@@ -62,7 +63,6 @@ void expose_free(struct expose *x)
     mcpx_text_fini(&x->client.capabilities);
     mcpx_text_fini(&x->client.info);
     mcpx_text_fini(&x->client.level);
-    mcpx_text_fini(&x->client.listen);
     free(x->only);
     bridge_output_fini(&x->output);
     mcpx_text_fini(&x->away);
@@ -132,6 +132,8 @@ static void pass_progress(struct expose *x, const struct mcpx_event *event)
     struct mcpx_text params = {0};
     mx_scoped_text shown = {0};
 
+    if (call && call->state.len) /* its request is over for the client */
+        return;
     if (call && call->due_ms != INT64_MAX)
         bridge_calls_defer(&x->calls, call, x->now.mono_ms + x->config.request_ms);
     if (!call || !expose_may_tell(x))
@@ -148,12 +150,15 @@ static bool is_passed(const struct expose *x, const struct mcpx_event *event)
     struct mcpx_slice method = event->rpc->method, params = event->rpc->params;
     struct mcpx_slice from = event->envelope->from;
 
+    if (bridge_is(method, "notifications/message"))
+        return expose_wants_log(x, from, mcpx_json_get(params, "level"));
+    if (!x->client.initialized)
+        return false;
     if (bridge_is(method, "notifications/tasks/status"))
         return expose_ids_owns(x, from, EXPOSE_TASK_ID, mcpx_json_get(params, "taskId"));
-    if (bridge_is(method, "notifications/elicitation/complete"))
-        return expose_ids_owns(x, from, EXPOSE_ELICITATION_ID,
-                               mcpx_json_get(params, "elicitationId"));
-    return bridge_is(method, "notifications/message");
+    return bridge_is(method, "notifications/elicitation/complete") &&
+           expose_ids_owns(x, from, EXPOSE_ELICITATION_ID,
+                           mcpx_json_get(params, "elicitationId"));
 }
 
 /* Passes a notification on; only its ids change. */
@@ -196,10 +201,9 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
         expose_ask_cancelled(x, from, event->rpc->params);
     else if (bridge_is(method, "notifications/progress"))
         pass_progress(x, event);
-    else if (bridge_is(method, "notifications/resources/updated"))
+    else if (bridge_is_any(method, "notifications/resources/updated", "notifications/tasks"))
         expose_watch_updated(x, from, event->rpc);
-    else if (x->client.initialized && participant->state == EXPOSE_PARTICIPANT_LISTED &&
-             is_passed(x, event))
+    else if (participant->state == EXPOSE_PARTICIPANT_LISTED && is_passed(x, event))
         pass_same(x, from, event->rpc);
 }
 
@@ -266,17 +270,42 @@ static void grants(struct expose *x, const struct mcpx_event *event)
     expose_touch(x);
 }
 
+/* Ends the call that has to give way to a question about `call`, if any. */
+static void make_room(struct expose *x, const struct bridge_call *call)
+{
+    struct bridge_call *over = call ? expose_round_excess(x, call) : NULL;
+
+    if (!over)
+        return;
+    expose_take_back(x, over, MCPX_SLICE("\"the client does not answer\""));
+    expose_end(x, over);
+}
+
+static void asked(struct expose *x, const struct mcpx_event *event)
+{
+    make_room(x, expose_ask_about(x, event));
+    expose_ask(x, event);
+}
+
+static void answered(struct expose *x, struct bridge_call *call,
+                     const struct mcpx_event *event)
+{
+    if (bridge_is(mcpx_json_get(event->rpc->error, "code"), "-32042"))
+        make_room(x, call);
+    expose_answered(x, call, event);
+}
+
 static void (*const on_events[MCPX_EVENT_COUNT])(struct expose *x,
                                                  const struct mcpx_event *event) = {
     [MCPX_EVENT_JOINED] = joined,      [MCPX_EVENT_LEFT] = left,
     [MCPX_EVENT_PRESENCE] = presence,  [MCPX_EVENT_GRANTS] = grants,
-    [MCPX_EVENT_REQUEST] = expose_ask, [MCPX_EVENT_NOTIFICATION] = pass_notification,
+    [MCPX_EVENT_REQUEST] = asked,      [MCPX_EVENT_NOTIFICATION] = pass_notification,
     [MCPX_EVENT_VIOLATION] = violation};
 
 static void (*const on_call_events[MCPX_EVENT_COUNT])(struct expose *x,
                                                       struct bridge_call *call,
                                                       const struct mcpx_event *event) = {
-    [MCPX_EVENT_RESPONSE] = expose_answered,
+    [MCPX_EVENT_RESPONSE] = answered,
     [MCPX_EVENT_REFUSED] = expose_undelivered,
     [MCPX_EVENT_REJECTED] = expose_rejected,
     [MCPX_EVENT_FULFILLING] = expose_approved};
@@ -288,7 +317,7 @@ void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_
     x->now = now;
     if (on_events[event->type])
         on_events[event->type](x, event);
-    else if (call && on_call_events[event->type])
+    else if (call && !call->payload.len && on_call_events[event->type])
         on_call_events[event->type](x, call, event);
     release(x);
 }
@@ -351,10 +380,13 @@ void expose_abandon(struct expose *x, struct mcpx_slice sentence)
 {
     for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
-        if (call->purpose == EXPOSE_FOR_CLIENT)
+        if (call->state.len) /* the client waits for no answer */
+            expose_end(x, call);
+        else if (call->purpose == EXPOSE_FOR_CLIENT)
             expose_fail(x, call, MCPX_CAUSE_UNAVAILABLE, sentence, NULL);
     }
     drop_held(x, sentence);
+    expose_listens_close(x);
 }
 
 void expose_leave(struct expose *x, struct mcpx_now now)
@@ -369,12 +401,14 @@ void expose_leave(struct expose *x, struct mcpx_now now)
     }
     expose_ask_end(x, (struct mcpx_slice){0}, "the client left");
     drop_held(x, (struct mcpx_slice){0});
+    expose_listens_close(x);
 }
 
 bool expose_is_idle(const struct expose *x)
 {
     for (const struct bridge_call *call = x->calls.first; call; call = call->next)
-        if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED)
+        if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED &&
+            !call->state.len)
             return false;
     return !x->held.first;
 }

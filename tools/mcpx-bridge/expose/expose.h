@@ -22,7 +22,7 @@ struct expose_config {
     struct mx_map_key key; /* of hash tables: random and secret */
     bool plain;            /* tools and prompts keep their own names where these are unique */
     /* There are several clients, and they get answers only: no notifications, and no requests
-     * of servers. */
+     * of servers; an answer may hold questions. */
     bool answers_only;
     /* Contract settings of tool calls, kept as long as the server; NULL: none. */
     const struct bridge_terms *terms;
@@ -50,7 +50,7 @@ struct expose_view {
     size_t (*message_max)(const void *user);
     /* True while the client has so much output to read that it gets answers only. */
     bool (*is_behind)(const void *user);
-    /* The clocks at this moment. Only contract settings need this function and `chance`. */
+    /* The clocks at this moment. Only contract settings need this function. */
     struct mcpx_instant (*now)(const void *user);
     /* Random bytes. */
     void (*chance)(const void *user, void *bytes, size_t len);

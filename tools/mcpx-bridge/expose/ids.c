@@ -1,9 +1,12 @@
 /*
  * ids.c - ids of tasks, and of elicitations that a person answers at a URL. Servers give them out
  * and clients send them back; two servers may both begin at "1". So a table like that of names
- * translates the ids in messages, in both directions. It forgets its oldest ids.
+ * translates the ids in messages, in both directions. It forgets its oldest ids. Where the bridge
+ * has several clients, an id of a task is shown with 128 random bits: no other client can guess it.
  */
 #include "tools/mcpx-bridge/expose/state.h"
+
+#include "lib/base/ident.h"
 
 /* The owner of the ids. `back`: the message goes to that participant. */
 struct translation {
@@ -98,16 +101,32 @@ struct mcpx_slice expose_ids_restore(struct expose *x, struct mcpx_slice partici
 
 /* ---- owners of ids ---- */
 
+enum { ID_MAX = 512 }; /* bytes of an id; longer ones have no owner */
+
 void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
                      struct mcpx_slice raw)
 {
     mx_scoped_text id = {0};
     struct mcpx_slice shown;
+    unsigned char random[16];
+    char secret[1 + 2 * sizeof random + 1] = "-";
 
+    if (x->config.answers_only && space == EXPOSE_TASK_ID) {
+        x->view.chance(x->view.user, random, sizeof random);
+        mx_hex_format(random, sizeof random, secret + 1);
+        x->ids.secret = mcpx_slice_of(secret);
+    }
     expose_names_renew(&x->ids, space, participant);
-    if (mcpx_json_add_unescaped(&id, raw) && id.len)
+    if (mcpx_json_add_unescaped(&id, raw) && id.len && id.len <= ID_MAX)
         expose_names_put(&x->ids, space,
                          &(struct expose_item){participant, mcpx_text_view(&id)}, &shown);
+    x->ids.secret = (struct mcpx_slice){0};
+}
+
+bool expose_ids_is_task(const struct bridge_call *call, struct mcpx_slice result)
+{
+    return bridge_is(call->method, "tools/call") &&
+           bridge_is(mcpx_json_get(result, "resultType"), "\"task\"");
 }
 
 void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
@@ -116,7 +135,9 @@ void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
     struct mcpx_slice participant = call->who.id;
     struct mcpx_slice data = mcpx_json_get(rpc->error, "data");
 
-    if (mcpx_json_get(call->params, "task").text)
+    if (expose_ids_is_task(call, rpc->result))
+        expose_ids_note(x, participant, EXPOSE_TASK_ID, mcpx_json_get(rpc->result, "taskId"));
+    else if (mcpx_json_get(call->params, "task").text)
         expose_ids_note(x, participant, EXPOSE_TASK_ID,
                         mcpx_json_get(mcpx_json_get(rpc->result, "task"), "taskId"));
     /* The error "visit these addresses first": its data names the questions. */

@@ -4,7 +4,7 @@
  * People and agents may hold such grants, too, and never answer: the client waits for an answer at
  * most EXPOSE_PATIENCE_MS. A participant that answers later is a server from then on.
  */
-#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/rounds.h"
 
 enum {
     SETTLE_MS = 100,    /* changes of lists in this time are one */

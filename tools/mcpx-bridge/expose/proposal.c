@@ -49,11 +49,11 @@ void expose_proposed(struct expose *x, struct bridge_call *call)
     expose_send_heartbeat(x, call);
 }
 
-/* Logs a warning, and sends it to a client that takes notifications/message. */
-static void warn(struct expose *x, struct mcpx_slice sentence)
+/* Logs a warning about a call, and sends it to a client that wants log messages. */
+static void warn(struct expose *x, const struct bridge_call *call, struct mcpx_slice sentence)
 {
     expose_note_text(x, "%s", sentence);
-    if (x->client.initialized && expose_may_tell(x))
+    if (expose_wants_log(x, call->who.id, MCPX_SLICE("\"warning\"")) && expose_may_tell(x))
         expose_tell_notice(
             x, "notifications/message",
             mx_formatted("{\"level\":\"warning\",\"logger\":\"mcpx-bridge\",\"data\":%q}",
@@ -68,11 +68,12 @@ void expose_approved(struct expose *x, struct bridge_call *call,
     if (call->stage != EXPOSE_PROPOSED)
         return;
     call->stage = EXPOSE_APPROVED;
+    mcpx_text_slice(&call->approved_in, event->envelope->id);
     bridge_calls_defer(&x->calls, call, expose_in(x, x->config.request_ms));
     if (!event->same) {
         mx_format(&message, "participant %s approved %s with different params",
                   expose_quoted(event->envelope->from), &operation);
-        warn(x, mcpx_text_view(&message));
+        warn(x, call, mcpx_text_view(&message));
     }
     expose_send_heartbeat(x, call);
 }

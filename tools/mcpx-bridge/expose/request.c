@@ -3,7 +3,7 @@
  * proposal, as the grants allow. It ends exactly once: with the answer, with an error, or silently
  * when the client cancelled it.
  */
-#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/rounds.h"
 
 #include "lib/base/digits.h"
 
@@ -89,34 +89,49 @@ static void refuse(struct expose *x, const struct mcpx_rpc *rpc, enum expose_rou
     expose_tell_error_made(x, rpc->id, code, why);
 }
 
+/* The client's progress token; absent: it wants no progress. */
+static struct mcpx_slice token_of(const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice token = expose_meta(rpc, "progressToken");
+    enum mcpx_json_type type = mcpx_json_type(token);
+
+    return type == MCPX_JSON_STRING || type == MCPX_JSON_NUMBER ? token
+                                                                : (struct mcpx_slice){0};
+}
+
 /* `admitted`: by contract settings; NULL: they do not apply. */
 static void forward(struct expose *x, const struct expose_request *request,
                     const struct expose_route *route, struct mcpx_call *admitted)
 {
     const struct mcpx_rpc *rpc = request->rpc;
-    struct mcpx_slice token =
-        mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), "progressToken");
-    enum mcpx_json_type type = mcpx_json_type(token);
     mx_scoped_text restored = {0};
     struct bridge_call from = {.purpose = EXPOSE_FOR_CLIENT,
                                .modern = request->modern,
+                               .level =
+                                   bridge_log_level(expose_meta(rpc, EXPOSE_META "logLevel")),
                                .id = rpc->id,
+                               .token = token_of(rpc),
                                .method = rpc->method,
                                .who.id = route->item.participant,
                                .context = route->item.own,
-                               .admitted = admitted};
+                               .admitted = admitted,
+                               .rounds = request->rounds};
     struct bridge_call *call;
 
-    if (type == MCPX_JSON_STRING || type == MCPX_JSON_NUMBER)
-        from.token = token;
     from.params =
         expose_ids_restore(x, from.who.id, mcpx_text_view(&route->params), &restored);
+    if (request->modern && !request->payload.text &&
+        bridge_is_any(rpc->method, "tools/call", "prompts/get", "resources/read")) {
+        from.can = expose_meta(rpc, EXPOSE_META "clientCapabilities");
+        from.bound = expose_round_binding(x, rpc);
+    }
     call = bridge_calls_add(&x->calls, &from);
     expose_watch(x, call, mcpx_text_view(&route->name));
     start(x, call);
 }
 
-bool expose_forward(struct expose *x, const struct expose_request *request)
+/* Sends a request to the participant that it is for. False: it must wait. */
+static bool send_on(struct expose *x, const struct expose_request *request)
 {
     const struct mcpx_rpc *rpc = request->rpc;
     bool is_judged = bridge_checks_apply_to(&x->checks, rpc->method);
@@ -139,6 +154,93 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
         forward(x, request, &route, admission.call);
     else if (!is_judged)
         refuse(x, rpc, routing, &route);
+    return true;
+}
+
+/* ---- again, with the answers to questions ---- */
+
+static bool are_accepted(struct mcpx_slice responses)
+{
+    size_t count = 0;
+
+    MCPX_JSON_EACH(walk, responses) {
+        if (!mcpx_json_equals(mcpx_json_get(walk.value, "action"), MCPX_SLICE("accept")))
+            return false;
+        count++;
+    }
+    return count > 0;
+}
+
+/* Calls again, in place of a call whose addresses were visited. */
+static void call_again(struct expose *x, struct bridge_call *call,
+                       const struct expose_request *request)
+{
+    static const struct mcpx_json_change without[] = {{.name = "inputResponses"},
+                                                      {.name = "requestState"}};
+    mx_scoped_text params = {0}, text = {0};
+    struct mcpx_rpc rpc;
+    struct expose_request again = {.rpc = &rpc, .modern = true, .rounds = call->rounds};
+
+    mcpx_json_add_changed(&params, request->rpc->params, without, 2);
+    bridge_add_with(&text, request->rpc->text, "params", &params);
+    memory_checked(mcpx_rpc_read(mcpx_text_view(&text), &rpc, NULL));
+    expose_end(x, call);
+    send_on(x, &again);
+}
+
+/* Ends a call that was over already, with the answer kept for its client. */
+static void tell_kept(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_text line = {0};
+
+    bridge_add_message(&line, mcpx_text_view(&call->payload), rpc->id, NULL,
+                       (struct mcpx_slice){0});
+    expose_tell(x, line);
+    expose_end(x, call);
+}
+
+/* Asks what is to be asked about a call; else tells the client that its proposal goes on. */
+static void go_on(struct expose *x, struct bridge_call *call)
+{
+    if (!expose_round_offer(x, call) &&
+        (call->stage == EXPOSE_PROPOSED || call->stage == EXPOSE_APPROVED))
+        expose_send_heartbeat(x, call);
+}
+
+/* The parked call goes on for this request. */
+static void take_over(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc)
+{
+    struct bridge_call from;
+
+    mcpx_text_fini(&call->state);
+    from = *call;
+    from.id = rpc->id;
+    from.token = token_of(rpc);
+    from.can = expose_meta(rpc, EXPOSE_META "clientCapabilities");
+    from.due_ms = expose_in(x, x->config.request_ms);
+    call = bridge_calls_replace(&x->calls, call, &from);
+    expose_ask_reply(x, call, mcpx_json_get(rpc->params, "inputResponses"));
+    go_on(x, call);
+}
+
+bool expose_forward(struct expose *x, const struct expose_request *request)
+{
+    const struct mcpx_rpc *rpc = request->rpc;
+    struct bridge_call *call;
+
+    if (!request->modern || !expose_round_find(x, rpc, &call))
+        return send_on(x, request);
+    if (!call)
+        expose_tell_error(x, rpc->id, BRIDGE_BAD_PARAMS,
+                          "params.requestState is not that of a call that waits for this "
+                          "request: it serves once, with the same method and params");
+    else if (call->stage == EXPOSE_VISIT &&
+             are_accepted(mcpx_json_get(rpc->params, "inputResponses")))
+        call_again(x, call, request);
+    else if (call->payload.len)
+        tell_kept(x, call, rpc);
+    else
+        take_over(x, call, rpc);
     return true;
 }
 
@@ -190,6 +292,8 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
 
 void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_slice reason)
 {
+    if (call->payload.len) /* it is over */
+        return;
     expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
     if (call->stage == EXPOSE_REQUESTED)
         expose_send_notice(x, call->who.id, "notifications/cancelled",
@@ -205,7 +309,8 @@ static struct bridge_call *find_id(const struct bridge_calls *calls, struct mcpx
 {
     struct bridge_call *call = calls->first;
 
-    while (call && (call->purpose != EXPOSE_FOR_CLIENT || !mcpx_json_same(call->id, id)))
+    while (call && (call->purpose != EXPOSE_FOR_CLIENT || call->state.len ||
+                    !mcpx_json_same(call->id, id)))
         call = call->next;
     return call;
 }
@@ -238,7 +343,8 @@ void expose_answered(struct expose *x, struct bridge_call *call,
 {
     if (expose_call_is_probe(call)) {
         expose_probe_end(x, call, event->rpc, false);
-    } else if (call->purpose == EXPOSE_FOR_NOBODY) {
+    } else if (call->purpose != EXPOSE_FOR_CLIENT) {
+        call->written = event->rpc->form == MCPX_RPC_RESULT;
         expose_end(x, call);
     } else {
         expose_ids_note_answer(x, call, event->rpc);
@@ -303,7 +409,10 @@ static void run_out(struct expose *x, struct bridge_call *call)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
     else
         expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
-    expose_give_up(x, call, MCPX_CAUSE_TIMEOUT, mcpx_text_view(&message));
+    if (call->state.len) /* the client has not asked again: nobody waits for an answer */
+        expose_end(x, call);
+    else
+        expose_give_up(x, call, MCPX_CAUSE_TIMEOUT, mcpx_text_view(&message));
 }
 
 static void resend(struct expose *x, struct bridge_call *call)
@@ -314,12 +423,14 @@ static void resend(struct expose *x, struct bridge_call *call)
     expose_send_call(x, call);
 }
 
-/* True while the client has an open question of this participant. */
-static bool is_asked(const struct expose *x, struct mcpx_slice participant)
+/* True while the server may wait for the client: that has an open question of the participant. */
+static bool is_asked(const struct expose *x, const struct bridge_call *call)
 {
     const struct bridge_call *ask = x->asks.first;
 
-    while (ask && !mcpx_slice_equal(ask->who.id, participant))
+    if (call->purpose != EXPOSE_FOR_CLIENT || call->modern || call->stage == EXPOSE_PROPOSED)
+        return false;
+    while (ask && (ask->about || !mcpx_slice_equal(ask->who.id, call->who.id)))
         ask = ask->next;
     return ask != NULL;
 }
@@ -328,14 +439,14 @@ void expose_calls_tick(struct expose *x)
 {
     for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
-        if (call->due_ms <= x->now.mono_ms && is_asked(x, call->who.id))
+        if (call->due_ms <= x->now.mono_ms && is_asked(x, call))
             bridge_calls_defer(&x->calls, call, x->now.mono_ms + x->config.request_ms);
         else if (call->due_ms <= x->now.mono_ms)
             run_out(x, call);
         else if (call->resend_ms <= x->now.mono_ms)
             resend(x, call);
         else if (call->heartbeat_ms <= x->now.mono_ms)
-            expose_send_heartbeat(x, call);
+            go_on(x, call);
     }
 }
 

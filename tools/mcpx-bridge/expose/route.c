@@ -214,16 +214,18 @@ static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder
 /*
  * With plain names, requests for unlisted names go to the topic's only server as well, so that the
  * client gets the server's own error. With prefixed names, every tool would have a second name.
- * Names that --only leaves out are not found. Task ids are found: --only covered their calls.
+ * Names that --only leaves out are not found. Task ids are found: --only covered their calls. Among
+ * several clients, no client gets at a task by the server's own id.
  */
 static bool find(const struct expose *x, const struct mcpx_rpc *rpc, struct expose_route *out)
 {
     struct mcpx_slice name = mcpx_text_view(&out->name);
+    bool is_task = mcpx_json_get(rpc->params, "taskId").text != NULL;
 
     return (find_item(x, rpc, name, out) ||
-            (by_being_alone(x, is_server, name, &out->item) && x->names.plain)) &&
-           (mcpx_json_get(rpc->params, "taskId").text ||
-            expose_only_covers(x, out->item.participant, name));
+            (x->names.plain && !(is_task && x->config.answers_only) &&
+             by_being_alone(x, is_server, name, &out->item))) &&
+           (is_task || expose_only_covers(x, out->item.participant, name));
 }
 
 enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,

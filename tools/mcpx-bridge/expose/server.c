@@ -3,7 +3,7 @@
  * and sends on requests that belong to a participant. It refuses unknown methods, because their
  * destination cannot be known.
  */
-#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/rounds.h"
 
 /* JSON-RPC: not JSON at all. */
 enum { PARSE_ERROR = -32700 };
@@ -67,7 +67,15 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
 static bool set_level(struct expose *x, const struct expose_request *request)
 {
     struct mcpx_text *level = &x->client.level;
+    unsigned number = bridge_log_level(mcpx_json_get(request->rpc->params, "level"));
 
+    if (!number) {
+        expose_tell_error(x, request->rpc->id, BRIDGE_BAD_PARAMS,
+                          "params.level is not one of debug, info, notice, warning, error, "
+                          "critical, alert and emergency");
+        return true;
+    }
+    x->client.log_level = number;
     mcpx_text_reset(level);
     mcpx_text_slice(level, request->rpc->params);
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
@@ -82,8 +90,6 @@ static bool set_level(struct expose *x, const struct expose_request *request)
  * servers it is the client. Lists are always among its capabilities: a server with lists may join
  * at any time, and capabilities are stated only once.
  */
-
-#define META "io.modelcontextprotocol/"
 
 static const char *const versions[] = {EXPOSE_LEGACY, "2025-06-18", "2025-03-26",
                                        "2024-11-05"};
@@ -102,17 +108,46 @@ static bool some_can(const struct expose *x, const char *capability, const char 
     return false;
 }
 
+/* Appends the extensions of all servers: of equal names, the first. */
+static void add_extensions(const struct expose *x, struct mcpx_text *out)
+{
+    enum { MAX = 64 };
+    struct mcpx_slice names[MAX];
+    size_t count = 0;
+
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
+        struct mcpx_slice own = expose_participant_capability(participant, "extensions");
+
+        MCPX_JSON_EACH_WHILE(count < MAX, walk, own) {
+            size_t at = 0;
+
+            names[count] = walk.name;
+            while (!mcpx_slice_equal(names[at], walk.name))
+                at++;
+            if (at < count || mcpx_json_type(walk.value) != MCPX_JSON_OBJECT)
+                continue;
+            mx_format(out, "%s\"%s\":%s", count++ ? "," : ",\"extensions\":{", walk.name,
+                      walk.value);
+        }
+    }
+    mcpx_text_puts(out, count ? "}" : "");
+}
+
 static struct mcpx_text capabilities_of(const struct expose *x, bool modern)
 {
+    mx_scoped_text extensions = {0};
+
+    add_extensions(x, &extensions);
     return mx_formatted(
         "{\"tools\":{\"listChanged\":true},\"resources\":{%s\"listChanged\":true},"
-        "\"prompts\":{\"listChanged\":true}%s%s%s}",
+        "\"prompts\":{\"listChanged\":true}%s%s%s%s}",
         some_can(x, "resources", "subscribe") ? "\"subscribe\":true," : "",
         some_can(x, "completions", NULL) ? ",\"completions\":{}" : "",
-        modern ? "" : ",\"logging\":{}",
+        modern && !some_can(x, "logging", NULL) ? "" : ",\"logging\":{}",
         !modern && some_can(x, "tasks", NULL)
             ? ",\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}"
-            : "");
+            : "",
+        &extensions);
 }
 
 /* The instructions of a single server, unchanged; those of several, under their ids. */
@@ -151,8 +186,8 @@ static void greet(struct expose *x, const struct mcpx_rpc *rpc)
         keep(&x->client.capabilities, mcpx_json_get(rpc->params, "capabilities"));
         keep(&x->client.info, mcpx_json_get(rpc->params, "clientInfo"));
     } else if (first) {
-        keep(&x->client.info,
-             mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), META "clientInfo"));
+        keep(&x->client.info, expose_meta(rpc, EXPOSE_META "clientInfo"));
+        keep(&x->client.capabilities, expose_meta(rpc, EXPOSE_META "clientCapabilities"));
     }
     x->client.greeted = true;
     if (first)
@@ -208,13 +243,32 @@ static bool discover(struct expose *x, const struct expose_request *request)
     expose_tell_result(
         x, request,
         mx_formatted("{\"resultType\":\"complete\",\"supportedVersions\":[\"" EXPOSE_MODERN
-                     "\"],%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{\"" META
+                     "\"],%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{\"" EXPOSE_META
                      "serverInfo\":%s}}",
                      &introduction, &self));
     return true;
 }
 
+/* ---- tasks ---- */
+
+static bool forward_task(struct expose *x, const struct expose_request *request)
+{
+    return expose_lacks_tasks(x, request) || expose_forward(x, request);
+}
+
 /* ---- requests ---- */
+
+/* The owners of resources must be known. */
+static bool listen(struct expose *x, const struct expose_request *request)
+{
+    struct mcpx_slice wanted = mcpx_json_get(request->rpc->params, "notifications");
+
+    if (mcpx_json_get(wanted, "resourceSubscriptions").text && request->may_wait &&
+        !expose_is_settled(x, -1))
+        return false;
+    expose_listen(x, request);
+    return true;
+}
 
 /* `list`: the list that must be known before a request is handled; NOTHING: none, ANY: all. */
 enum { NOTHING = -2, ANY = -1 };
@@ -239,28 +293,25 @@ static const struct method {
     {"resources/unsubscribe", expose_forward, NOTHING},
     {"prompts/get", expose_forward, NOTHING},
     {"completion/complete", expose_forward, NOTHING},
-    {"tasks/get", expose_forward, NOTHING},
-    {"tasks/result", expose_forward, NOTHING},
-    {"tasks/cancel", expose_forward, NOTHING},
-    {"tasks/update", expose_forward, NOTHING},
-    {"subscriptions/listen", expose_listen, NOTHING},
+    {"tasks/get", forward_task, NOTHING},
+    {"tasks/result", forward_task, NOTHING},
+    {"tasks/cancel", forward_task, NOTHING},
+    {"tasks/update", forward_task, NOTHING},
+    {"subscriptions/listen", listen, NOTHING},
 };
 
 /* Clients that name a revision in each request speak the newest. False: it is another. */
 static bool read_revision(struct expose *x, struct expose_request *request)
 {
-    struct mcpx_slice asked = mcpx_json_get(mcpx_json_get(request->rpc->params, "_meta"),
-                                            "io.modelcontextprotocol/protocolVersion");
-    struct mcpx_text data, message = {0};
+    struct mcpx_slice asked = expose_meta(request->rpc, EXPOSE_META "protocolVersion");
 
     request->modern = asked.text != NULL;
     if (!asked.text || mcpx_json_equals(asked, MCPX_SLICE(EXPOSE_MODERN)))
         return true;
-    data = mx_formatted("{\"supported\":[\"" EXPOSE_MODERN "\"],\"requested\":%s}", asked);
-    bridge_add_error(&message, request->rpc->id, BRIDGE_BAD_VERSION,
-                     MCPX_SLICE("the bridge does not support this protocol version"), &data);
-    expose_tell(x, message);
-    mcpx_text_fini(&data);
+    expose_tell_error_with(
+        x, request->rpc->id, BRIDGE_BAD_VERSION,
+        "the bridge does not support this protocol version",
+        mx_formatted("{\"supported\":[\"" EXPOSE_MODERN "\"],\"requested\":%s}", asked));
     return false;
 }
 
@@ -305,7 +356,7 @@ static bool serve_method(struct expose *x, const struct method *method,
 /* False for subscriptions that get no notifications, and invocations without contract settings. */
 static bool is_supported(const struct expose *x, const struct method *method)
 {
-    return !(method->handle == expose_listen && x->config.answers_only) &&
+    return !(method->handle == listen && x->config.answers_only) &&
            (method->handle != expose_invoke || x->config.terms);
 }
 

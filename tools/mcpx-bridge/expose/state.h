@@ -19,8 +19,9 @@
 /** The receiver of the answer: the client, the catalogue, or none. */
 enum expose_purpose {
     EXPOSE_FOR_CLIENT,
-    EXPOSE_FOR_HELLO, /* initialize */
-    EXPOSE_FOR_LIST,  /* one page */
+    EXPOSE_FOR_HELLO,  /* initialize */
+    EXPOSE_FOR_LIST,   /* one page */
+    EXPOSE_FOR_LISTEN, /* a subscription of the client */
     EXPOSE_FOR_NOBODY
 };
 
@@ -30,8 +31,17 @@ static inline bool expose_call_is_probe(const struct bridge_call *call)
     return call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST;
 }
 
-/** A call's stage. PROPOSED becomes APPROVED by an approval. REFUSED: no grant covers it. */
-enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED, EXPOSE_REFUSED };
+/**
+ * A call's stage. PROPOSED becomes APPROVED by an approval. REFUSED: no grant covers it. VISIT: it
+ * is over, but may be called again once its user has visited addresses.
+ */
+enum expose_stage {
+    EXPOSE_REQUESTED,
+    EXPOSE_PROPOSED,
+    EXPOSE_APPROVED,
+    EXPOSE_REFUSED,
+    EXPOSE_VISIT
+};
 
 /**
  * PATIENCE: a participant that takes longer to answer is not regarded as a server. HOLD: the
@@ -51,10 +61,9 @@ struct expose_client {
     bool initialized; /* it sent notifications/initialized: it may get notifications */
     /* Its capabilities, raw. Only requests that they allow reach the client. */
     struct mcpx_text capabilities;
-    struct mcpx_text info;   /* its name and version, raw */
-    struct mcpx_text level;  /* the logging level it set, raw params */
-    struct mcpx_text listen; /* JSON-RPC id of its subscriptions/listen, raw; empty = none */
-    bool wants[EXPOSE_LIST_COUNT]; /* it subscribed to changes of the list there */
+    struct mcpx_text info;  /* its name and version, raw */
+    struct mcpx_text level; /* the logging level it set, raw params */
+    unsigned log_level;     /* the same, as bridge_log_level */
 };
 
 struct expose {
@@ -84,7 +93,8 @@ struct expose {
     /* The rates of the bridge's own answers, per participant and in all. */
     struct mx_buckets answered;
     struct mx_bucket answered_all;
-    struct bridge_calls watches; /* resources; `token`: the client's URI of one */
+    struct bridge_calls listens; /* subscriptions of a client of 2026-07-28 */
+    struct bridge_calls watches; /* resources and tasks; `token`: the client's name of one */
     uint64_t
         told[EXPOSE_LIST_COUNT]; /* hashes of the lists as the client knows them; 0 = none */
     bool is_warned;              /* the grant to withdraw proposals was checked */
@@ -100,6 +110,13 @@ static inline int64_t expose_in(const struct expose *x, int64_t ms)
     return ms ? x->now.mono_ms + ms : INT64_MAX;
 }
 
+/** The member of `_meta` with that name. */
+#define EXPOSE_META "io.modelcontextprotocol/"
+static inline struct mcpx_slice expose_meta(const struct mcpx_rpc *rpc, const char *name)
+{
+    return mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), name);
+}
+
 /** A request of the client. */
 struct expose_request {
     const struct mcpx_rpc *rpc;
@@ -107,6 +124,8 @@ struct expose_request {
     bool may_wait; /* it may wait until the servers are known */
     bool is_over;  /* it is not served any more */
     int list;      /* the list that it is about; -1 = all, or none */
+    /* Answers "input_required" before, when it calls again after visits; else 0. */
+    unsigned rounds;
     /* The client's own message, when `rpc` was made from it; else absent. */
     struct mcpx_slice payload;
     /* The error of a message that was meant as a call but is not a request; NULL: none. */
@@ -119,24 +138,35 @@ struct expose_request {
 void expose_tell(struct expose *x, struct mcpx_text message);
 
 /**
- * Sends an answer. A modern client's result gets the members that 2026-07-28 requires.
+ * Sends an answer; the second makes it. A modern client's result gets the members that 2026-07-28
+ * requires.
  *
  * request   only its id, method and `modern` are used
  * message   the server's answer, to keep its other members; absent: none
  */
 void expose_tell_answer(struct expose *x, const struct expose_request *request,
                         struct mcpx_call_answer answer, struct mcpx_slice message);
+struct mcpx_text expose_answer_make(const struct expose_request *request,
+                                    struct mcpx_call_answer answer, struct mcpx_slice message);
 
 /** Sends a result of the bridge's own: a JSON object, taken. */
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result);
 
-/** Sends an error. The second takes ownership of its text, the third makes it by mx_format. */
+/**
+ * Sends an error; the second with `data`, taken. The third takes ownership of its text, the fourth
+ * makes it by mx_format.
+ */
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code, const char *message);
+void expose_tell_error_with(struct expose *x, struct mcpx_slice id, int code,
+                            const char *message, struct mcpx_text data);
 void expose_tell_error_made(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message);
 #define expose_tell_error_text(x, id, code, ...)                                              \
     expose_tell_error_made((x), (id), (code), mx_formatted(__VA_ARGS__))
+
+/** True for a client of 2026-07-28 that has not declared tasks: it gets an error. */
+bool expose_lacks_tasks(struct expose *x, const struct expose_request *request);
 
 /** False while the client gets no notifications: it gets answers only, or it is behind. */
 bool expose_may_tell(struct expose *x);
@@ -161,7 +191,7 @@ struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text);
 /** Makes a JSON object with the bridge's name, title and version. */
 struct mcpx_text expose_self(const struct expose *x);
 
-/* ---- watched resources, and requests of servers to the client ---- */
+/* ---- subscriptions ---- */
 
 /**
  * Notes a resources/subscribe or unsubscribe that is sent. `shown`: the client's URI; absent: the
@@ -169,37 +199,29 @@ struct mcpx_text expose_self(const struct expose *x);
  */
 void expose_watch(struct expose *x, const struct bridge_call *call, struct mcpx_slice shown);
 
-/** Passes notifications/resources/updated on when the client watches the resource. */
+/** Passes on an update of a resource, or notifications/tasks, when the client watches it. */
 void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
                           const struct mcpx_rpc *rpc);
 
 /** Subscribes to the watched resources of a participant again. */
 void expose_watch_renew(struct expose *x, struct mcpx_slice participant);
 
-/** Handles subscriptions/listen of 2026-07-28; and ends it, true when `id` names it. */
-bool expose_listen(struct expose *x, const struct expose_request *request);
+/** Handles subscriptions/listen; and ends it, true when `id` names it. */
+void expose_listen(struct expose *x, const struct expose_request *request);
 bool expose_listen_end(struct expose *x, struct mcpx_slice id);
+
+/** A call FOR_LISTEN ends: `written` when the server agreed. */
+void expose_listen_heard(struct expose *x, const struct bridge_call *call);
+
+/** Ends all subscriptions with a result: the bridge ends. */
+void expose_listens_close(struct expose *x);
+
+/** True when the client wants a log message of that level (raw) about this participant. */
+bool expose_wants_log(const struct expose *x, struct mcpx_slice participant,
+                      struct mcpx_slice level);
 
 /** Tells the client of a changed list, in the form of its revision. */
 void expose_tell_changed(struct expose *x, enum expose_list list);
-
-/** Handles a request for us; and the failure of its answer, the RESPOND in the row. */
-void expose_ask(struct expose *x, const struct mcpx_event *event);
-void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum mcpx_err err);
-
-/** Handles the client's answer to a question; or a server's cancellation of one. */
-void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc);
-void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
-                          struct mcpx_slice params);
-
-/** A call ends: ends the questions of its participant unless that has another call. */
-void expose_ask_over(struct expose *x, const struct bridge_call *call);
-
-/**
- * Ends a participant's questions and tells the client; absent: all questions, and it is not told.
- * `reason`: the error for the asker; NULL: no answer.
- */
-void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char *reason);
 
 /* ---- a request of the client on its way through the topic, from its line to its end ---- */
 
@@ -348,6 +370,9 @@ void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expos
                      struct mcpx_slice raw);
 void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
                             const struct mcpx_rpc *rpc);
+
+/** True when the result of the call is a task of 2026-07-28, flat. */
+bool expose_ids_is_task(const struct bridge_call *call, struct mcpx_slice result);
 
 /** True when this participant gave out the id. */
 bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,

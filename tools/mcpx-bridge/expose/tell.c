@@ -40,39 +40,57 @@ static bool is_cacheable(struct mcpx_slice method)
                          "prompts/list", "resources/read", "server/discover");
 }
 
-/* Appends a result with the members that 2026-07-28 requires and older servers leave out. */
+/*
+ * Appends a result with the members that 2026-07-28 requires and older servers leave out. Grants
+ * say who may read, so no cache is shared; a result that is not complete is not cached at all.
+ */
 static void add_modern(struct mcpx_text *out, struct mcpx_slice method,
                        struct mcpx_slice result)
 {
+    struct mcpx_slice type = mcpx_json_get(result, "resultType");
+    bool is_complete = !type.text || bridge_is(type, "\"complete\"");
     struct mcpx_json_change changes[3];
     size_t count = 0;
 
-    if (!mcpx_json_get(result, "resultType").text)
+    if (!type.text)
         changes[count++] = (struct mcpx_json_change){"resultType", MCPX_SLICE("\"complete\"")};
-    if (is_cacheable(method) && !mcpx_json_get(result, "ttlMs").text)
-        changes[count++] = (struct mcpx_json_change){"ttlMs", MCPX_SLICE("0")};
-    if (is_cacheable(method) && !mcpx_json_get(result, "cacheScope").text)
-        changes[count++] = (struct mcpx_json_change){"cacheScope", MCPX_SLICE("\"private\"")};
+    if (is_cacheable(method) && !(is_complete && mcpx_json_get(result, "ttlMs").text))
+        changes[count++] = (struct mcpx_json_change){
+            "ttlMs", is_complete ? MCPX_SLICE("0") : (struct mcpx_slice){0}};
+    if (is_cacheable(method))
+        changes[count++] = (struct mcpx_json_change){
+            "cacheScope", is_complete ? MCPX_SLICE("\"private\"") : (struct mcpx_slice){0}};
     mcpx_json_add_changed(out, result, changes, count);
 }
 
-void expose_tell_answer(struct expose *x, const struct expose_request *request,
-                        struct mcpx_call_answer answer, struct mcpx_slice message)
+struct mcpx_text expose_answer_make(const struct expose_request *request,
+                                    struct mcpx_call_answer answer, struct mcpx_slice message)
 {
+    const struct mcpx_json_change absent = {"code", MCPX_SLICE("-32602")};
+    struct mcpx_slice method = request->rpc->method;
     mx_scoped_text modern = {0};
     struct mcpx_text out = {0};
 
-    if (request->modern && !answer.is_error &&
-        mcpx_json_type(answer.text) == MCPX_JSON_OBJECT) {
-        add_modern(&modern, request->rpc->method, answer.text);
+    if (request->modern && !answer.is_error && mcpx_json_type(answer.text) == MCPX_JSON_OBJECT)
+        add_modern(&modern, method, answer.text);
+    /* The former code of an unknown resource; contract settings use it otherwise. */
+    if (request->modern && answer.is_error && !bridge_is(method, "tools/call") &&
+        bridge_is(mcpx_json_get(answer.text, "code"), "-32002"))
+        mcpx_json_add_changed(&modern, answer.text, &absent, 1);
+    if (modern.len)
         answer.text = mcpx_text_view(&modern);
-    }
     if (message.text)
         bridge_add_message(&out, message, request->rpc->id,
                            answer.is_error ? "error" : "result", answer.text);
     else
         bridge_add_answer(&out, request->rpc->id, &answer);
-    expose_tell(x, out);
+    return out;
+}
+
+void expose_tell_answer(struct expose *x, const struct expose_request *request,
+                        struct mcpx_call_answer answer, struct mcpx_slice message)
+{
+    expose_tell(x, expose_answer_make(request, answer, message));
 }
 
 void expose_tell_result(struct expose *x, const struct expose_request *request,
@@ -96,6 +114,31 @@ void expose_tell_error_made(struct expose *x, struct mcpx_slice id, int code,
     bridge_add_error(&out, id, code, mcpx_text_view(&message), NULL);
     expose_tell(x, out);
     mcpx_text_fini(&message);
+}
+
+void expose_tell_error_with(struct expose *x, struct mcpx_slice id, int code,
+                            const char *message, struct mcpx_text data)
+{
+    struct mcpx_text out = {0};
+
+    bridge_add_error(&out, id, code, mcpx_slice_of(message), &data);
+    expose_tell(x, out);
+    mcpx_text_fini(&data);
+}
+
+bool expose_lacks_tasks(struct expose *x, const struct expose_request *request)
+{
+    struct mcpx_slice can = expose_meta(request->rpc, EXPOSE_META "clientCapabilities");
+
+    if (!request->modern ||
+        mcpx_json_get(mcpx_json_get(can, "extensions"), EXPOSE_META "tasks").text)
+        return false;
+    expose_tell_error_with(
+        x, request->rpc->id, BRIDGE_NO_CAPABILITY,
+        "the request does not declare the tasks extension",
+        mx_formatted("{\"requiredCapabilities\":{\"extensions\":{\"%s\":{}}}}",
+                     EXPOSE_META "tasks"));
+    return true;
 }
 
 bool expose_may_tell(struct expose *x)
@@ -122,6 +165,21 @@ void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text p
     bridge_add_notice(&out, method, &params);
     expose_tell(x, out);
     mcpx_text_fini(&params);
+}
+
+bool expose_wants_log(const struct expose *x, struct mcpx_slice participant,
+                      struct mcpx_slice level)
+{
+    unsigned number = bridge_log_level(level);
+    const struct bridge_call *call = x->calls.first;
+
+    if (x->client.initialized &&
+        (!x->client.log_level || bridge_log_passes(x->client.log_level, number)))
+        return true;
+    while (call && !(bridge_log_passes(call->level, number) && !call->state.len &&
+                     mcpx_slice_equal(call->who.id, participant)))
+        call = call->next;
+    return call != NULL;
 }
 
 /* ---- the bridge's own description ---- */

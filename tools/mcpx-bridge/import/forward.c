@@ -5,7 +5,8 @@
  * the call's end and writes the answer's message. A call that never reached the server is admitted
  * before it ends, so each call leaves a record.
  */
-#include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/ask.h"
+#include "tools/mcpx-bridge/import/tasks.h"
 
 enum { WAIT_MS = 30000 }; /* how long a request waits for a server that is not ready */
 
@@ -137,6 +138,13 @@ static void add_shown(const struct import *import, struct mcpx_slice method,
 
 /* ---- the end: with an answer, with an error of ours, or in silence ---- */
 
+/* Ends what belongs to a call that is over. */
+static void end(struct import *import, struct bridge_call *call)
+{
+    import_task_over(import, call);
+    import_ask_over(import, call);
+}
+
 /* Answers a participant's call with a message that has its id and is taken, and drops it. */
 static void answer(struct import *import, struct bridge_call *call, struct mcpx_text message)
 {
@@ -147,6 +155,7 @@ static void answer(struct import *import, struct bridge_call *call, struct mcpx_
 
     if (message.len > call->holder->longest)
         call->holder->longest = message.len;
+    end(import, call);
     import_want_text(import, row, message);
     bridge_calls_drop(&import->calls, call);
 }
@@ -188,14 +197,19 @@ static struct mcpx_text refusal(struct import *import, struct bridge_call *call,
     return out;
 }
 
-/* Refuses a call; one of our own is only dropped. */
+/* Refuses a call. One of our own is dropped; a poll of a task takes its call with it. */
 static void refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message, const struct mcpx_text *data)
 {
-    if (call->purpose == IMPORT_PARTICIPANT)
-        answer(import, call, refusal(import, call, cause, message, data));
-    else
+    struct bridge_call *whole = call;
+
+    if (call->purpose != IMPORT_PARTICIPANT) {
+        whole = call->purpose == IMPORT_TASK ? bridge_calls_find(&import->calls, call->about)
+                                             : NULL;
         bridge_calls_drop(&import->calls, call);
+    }
+    if (whole)
+        answer(import, whole, refusal(import, whole, cause, message, data));
 }
 
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
@@ -220,6 +234,7 @@ void import_abandon(struct import *import, struct bridge_call *call)
             admit_call(import, call, &admission);
         bridge_checks_abandon(&import->pool->checks, &call->admitted);
     }
+    end(import, call);
     import_want_about(import, BRIDGE_DROP, call->who.topic, call->came_in);
     bridge_calls_drop(&import->calls, call);
 }
@@ -240,6 +255,7 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
         bridge_checks_end(&import->pool->checks, &call->admitted, &end, &made);
     } else if (!was_error) {
         add_shown(import, call->method, rpc->result, &shown);
+        import_tasks_show(import, call, rpc->result, &shown);
         made.text = mcpx_text_view(&shown);
     }
     changes[1] = (struct mcpx_json_change){was_error ? "error" : "result", made.text};
@@ -252,6 +268,18 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
 
 /* ---- to the server ---- */
 
+void import_agree(struct import *import, struct bridge_call *call)
+{
+    struct mcpx_text out = {0};
+
+    if (!import_agreed(import, call)) {
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, IMPORT_NO_ROOM);
+        return;
+    }
+    bridge_add_result(&out, call->id, MCPX_SLICE("{}"));
+    answer(import, call, out);
+}
+
 /* Requests the bridge answers for the server. Returns true when this was one. */
 static bool answer_instead(struct import *import, struct bridge_call *call)
 {
@@ -259,12 +287,11 @@ static bool answer_instead(struct import *import, struct bridge_call *call)
     mx_scoped_text shown = {0};
     struct mcpx_text out = {0};
 
-    if (bridge_is(call->method, "initialize"))
+    if (bridge_is(call->method, "initialize")) {
+        import_requester_note(import, call);
         result = mcpx_text_view(&import->greeting);
-    else if (bridge_is(call->method, "tools/list") && has_the_only_tool(import))
+    } else if (bridge_is(call->method, "tools/list") && has_the_only_tool(import))
         result = MCPX_SLICE("{\"tools\":[]}");
-    else if (import_subs_left_to_others(import, call))
-        result = MCPX_SLICE("{}");
     else
         return false;
     add_shown(import, call->method, result, &shown);
@@ -273,16 +300,39 @@ static bool answer_instead(struct import *import, struct bridge_call *call)
     return true;
 }
 
+/* True for what a participant wants to hear, when the server itself does not get the request. */
+static bool is_taken(struct import *import, struct bridge_call *call, struct mcpx_now now)
+{
+    enum import_taken taken = import_subs_left_to_others(import, call)
+                                  ? IMPORT_AGREED
+                                  : import_listen_takes(import, call, now);
+
+    if (taken == IMPORT_PASSED)
+        taken = import_logs_takes(import, call);
+    if (taken == IMPORT_AGREED)
+        import_agree(import, call);
+    else if (taken == IMPORT_REFUSED)
+        import_refuse(import, call, MCPX_CAUSE_INPUT,
+                      bridge_is(call->method, "logging/setLevel")
+                          ? "params.level is not a level"
+                          : "params.uri is missing, or too long");
+    return taken != IMPORT_PASSED;
+}
+
 /* Writes a request of a participant to the server, or answers it; it may be gone afterwards. */
 static void forward(struct import *import, struct bridge_call *call, struct mcpx_now now)
 {
     struct mcpx_slice payload = mcpx_text_view(&call->payload);
     struct mcpx_admission admission = {0};
     struct mcpx_json_change change = {"params", {0}};
-    mx_scoped_text changed = {0};
+    mx_scoped_text changed = {0}, with_task = {0};
     struct mcpx_text out = {0};
 
-    if (answer_instead(import, call))
+    if (import_task_is_foreign(import, call)) {
+        import_refuse(import, call, MCPX_CAUSE_INPUT, "there is no such task");
+        return;
+    }
+    if (answer_instead(import, call) || is_taken(import, call, now))
         return;
     if (import_is_under_terms(import, call->method)) {
         admit_call(import, call, &admission);
@@ -297,9 +347,12 @@ static void forward(struct import *import, struct bridge_call *call, struct mcpx
         mcpx_json_add_changed(&changed, payload, &change, 1);
         payload = mcpx_text_view(&changed);
     }
-    import_write_request(import, call->number, payload);
+    if (import_task_add(import, call, payload, &with_task))
+        payload = mcpx_text_view(&with_task);
+    import_logs_note(import, call);
+    import_write_request(import, call, payload);
     call->written = true;
-    bridge_calls_release(&import->calls, call);
+    import_keep(import, call, mcpx_text_view(&changed));
     bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
 }
 
@@ -314,50 +367,34 @@ void import_forward_waiting(struct import *import, struct mcpx_now now)
 {
     for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
         next = call->next; /* the call may be gone afterwards */
-        if (!call->written && takes(import, call->method))
+        if (!call->written && call->purpose == IMPORT_PARTICIPANT &&
+            takes(import, call->method))
             forward(import, call, now);
     }
 }
 
-/*
- * Returns an error when the params of a request cannot be rewritten; else NULL. The request was
- * read by mcpx_rpc_read, so nothing in them means two things.
- */
-static const char *params_fault(struct mcpx_slice params)
+/* Calls of participants, without our own: those of one must not take room from others. */
+static size_t count_of(const struct bridge_calls *calls)
 {
-    enum mcpx_json_type token =
-        mcpx_json_type(mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"));
+    size_t count = 0;
 
-    if (token != MCPX_JSON_ABSENT && token != MCPX_JSON_STRING && token != MCPX_JSON_NUMBER)
-        return "params._meta.progressToken is neither a string nor a number";
-    return NULL;
-}
-
-static struct bridge_call draft_of(size_t topic, const struct mcpx_event *event)
-{
-    return (struct bridge_call){
-        .purpose = IMPORT_PARTICIPANT,
-        .came_in = event->envelope->id,
-        .who = {topic, event->envelope->from},
-        .id = event->rpc->id,
-        .token = mcpx_json_get(mcpx_json_get(event->rpc->params, "_meta"), "progressToken"),
-        .method = event->rpc->method,
-        .context = event->rpc->context,
-        .fulfils = event->proposal};
+    for (size_t i = 0; i < calls->holder_count; i++)
+        count += calls->holders[i]->calls;
+    return count;
 }
 
 void import_take_request(struct import *import, size_t topic, const struct mcpx_event *event,
                          struct mcpx_now now)
 {
-    const char *fault = params_fault(event->rpc->params);
-    struct bridge_call draft = draft_of(topic, event),
+    struct bridge_call draft = import_draft_of(topic, event),
                        *call = bridge_calls_add(&import->calls, &draft);
+    const char *fault = import_fault_of(event->rpc, call);
 
     bridge_calls_hold(&import->calls, call, event->rpc->text);
     bridge_calls_defer(&import->calls, call, now.mono_ms + WAIT_MS);
     if (fault)
         import_refuse(import, call, MCPX_CAUSE_INPUT, fault);
-    else if (!bridge_may_have(call->holder->calls, import->calls.count,
+    else if (!bridge_may_have(call->holder->calls, count_of(&import->calls),
                               import->config->calls_max))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "your requests under way have reached the bridge's limit");
@@ -374,7 +411,7 @@ void import_take_request(struct import *import, size_t topic, const struct mcpx_
 void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
                       const char *message)
 {
-    struct bridge_call call = draft_of(topic, event);
+    struct bridge_call call = import_draft_of(topic, event);
     struct bridge_row row = {
         .action = {.type = BRIDGE_RESPOND, .topic = topic, .about = call.came_in},
         .who = call.who.id,

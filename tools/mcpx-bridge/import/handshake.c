@@ -91,6 +91,7 @@ void import_handshake_down(struct import *import)
     import->handshake = IMPORT_DOWN;
     import->probe_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
+    import->listen = (struct import_listen){.due_at = INT64_MAX};
 }
 
 /* After a restart the new process may offer other lists. */
@@ -124,6 +125,7 @@ static void become_ready(struct import *import, struct mcpx_now now)
             ? "; it cannot handle server/discover, and the bridge does not send it again"
             : "");
     import_subs_again(import);
+    import_logs_again(import);
     if (import->starts++ > 0) {
         import_announce(import, "the server is back");
         announce_lists(import, mcpx_json_get(greeting, "capabilities"));
@@ -164,27 +166,6 @@ static void add_greeting(struct mcpx_text *out, struct mcpx_slice result)
               instructions.text ? ",\"instructions\":" : "", instructions);
 }
 
-/* Subscribes to declared changes only: a server may refuse others, or end. */
-static void listen(struct import *import, struct mcpx_slice capabilities)
-{
-    static const char *const lists[] = {"tools", "prompts", "resources"};
-    mx_scoped_text wanted = {0};
-
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        struct mcpx_slice list = mcpx_json_get(capabilities, lists[i]);
-
-        if (!bridge_is(mcpx_json_get(list, "listChanged"), "true"))
-            continue;
-        mx_format(&wanted, "%s\"%sListChanged\":true",
-                  wanted.len ? "," : "\"notifications\":{", lists[i]);
-    }
-    if (wanted.len) {
-        mcpx_text_puts(&wanted, "}");
-        import_request(import, IMPORT_HOUSEKEEPING, "subscriptions/listen",
-                       mcpx_text_view(&wanted));
-    }
-}
-
 static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     import_drop_own(import, IMPORT_INITIALIZE);
@@ -193,7 +174,8 @@ static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct
     mcpx_text_reset(&import->greeting);
     add_greeting(&import->greeting, rpc->result);
     import->handshake = IMPORT_MODERN;
-    listen(import, mcpx_json_get(rpc->result, "capabilities"));
+    import->listen.due_at = now.mono_ms;
+    import_listen_tick(import, now);
     become_ready(import, now);
 }
 
@@ -210,11 +192,6 @@ static void newest_version(struct import *import, struct mcpx_slice error)
     }
 }
 
-static bool is_error(const struct mcpx_rpc *rpc, const char *code)
-{
-    return bridge_is(mcpx_json_get(rpc->error, "code"), code);
-}
-
 /* Some older servers answer any method with a result, `{}` or what they know. */
 static bool is_discovery(const struct mcpx_rpc *rpc)
 {
@@ -227,7 +204,7 @@ static bool is_discovery(const struct mcpx_rpc *rpc)
 /* Errors of 2026-07-28: a header or a capability is missing. Older servers have none of these. */
 static bool is_modern_error(const struct mcpx_rpc *rpc)
 {
-    return is_error(rpc, "-32020") || is_error(rpc, "-32021");
+    return import_is_error(rpc, "-32020") || import_is_error(rpc, "-32021");
 }
 
 /* A server of 2026 speaks another version: asks once more, in that version. */
@@ -273,7 +250,7 @@ void import_handshake_answered(struct import *import, struct bridge_call *call,
     bridge_calls_drop(&import->calls, call);
     if (import_is_ready(import))
         return;
-    if (is_error(rpc, "-32022"))
+    if (import_is_error(rpc, "-32022"))
         other_version(import, rpc);
     else if (purpose == IMPORT_DISCOVER && is_discovery(rpc))
         discovered(import, rpc, now);

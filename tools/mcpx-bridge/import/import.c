@@ -4,7 +4,8 @@
  * is initialised once, because servers with a state (memory, browsers, databases) are mostly
  * imported to be shared; a pool keeps them apart (pool.c).
  */
-#include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/ask.h"
+#include "tools/mcpx-bridge/import/tasks.h"
 
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ struct import *import_new(struct import_pool *pool, size_t number, struct bridge
     import->number = number;
     import->owner = (struct bridge_who){owner.topic, mx_keep(&at, owner.id)};
     import->idle_at = import->probe_at = import->handshake_at = INT64_MAX;
-    import->tools.ends_at = import->tools.due_at = INT64_MAX;
+    import->tools.ends_at = import->tools.due_at = import->listen.due_at = INT64_MAX;
     return import;
 }
 
@@ -28,7 +29,9 @@ void import_free(struct import *import)
         return;
     bridge_calls_fini(&import->calls);
     bridge_calls_fini(&import->asks);
+    bridge_calls_fini(&import->tasks);
     import_subs_fini(&import->subs);
+    import_subs_fini(&import->levels);
     mcpx_tools_free(import->tools.known);
     mcpx_tools_free(import->tools.coming);
     mcpx_text_fini(&import->tools.doubts);
@@ -44,9 +47,19 @@ void import_cancelled(struct import *import, struct bridge_call *call,
 {
     mx_scoped_text number = mx_formatted("%s", call->number);
 
-    if (call->written)
+    if (import_is_owed(call))
         import_write(import, import_with_param(rpc, "requestId", mcpx_text_view(&number)), 0);
     import_abandon(import, call);
+}
+
+/* True for notifications of a client. A server might run others, which are requests. */
+static bool may_notify(struct mcpx_slice method)
+{
+    static const char all[] = "notifications/", tasks[] = "notifications/tasks";
+    bool is_one = method.len > strlen(all) && memcmp(method.text, all, strlen(all)) == 0;
+
+    return is_one &&
+           (method.len < strlen(tasks) || memcmp(method.text, tasks, strlen(tasks)) != 0);
 }
 
 void import_notified(struct import *import, const struct mcpx_event *event)
@@ -60,9 +73,9 @@ void import_notified(struct import *import, const struct mcpx_event *event)
         return;
     if (!import_is_ready(import))
         return;
-    /* It could not be answered when it is checked, and a server might still run it. */
-    if (import_is_under_terms(import, method)) {
-        import_say(import, "%s", "a tools/call without an id is dropped: it is not a call");
+    if (!may_notify(method)) {
+        import_say(import, "%s without an id is dropped: it is no notification of a client",
+                   import_shown(method));
         return;
     }
     /* Progress belongs to a question of the server; other progress is noise, or false. */
@@ -113,8 +126,18 @@ void import_refused(struct import *import, const struct mcpx_event *event)
 
 void import_left(struct import *import, struct bridge_who who)
 {
-    import_subs_ended(import, who);
+    import_subs_ended(import, &import->subs, who);
+    import_subs_ended(import, &import->levels, who);
     import_ask_left(import, who);
+    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
+        next = call->next;
+        if (call->purpose != IMPORT_PARTICIPANT || !bridge_who_is(call->who, who))
+            continue;
+        if (call->task == IMPORT_HAS_TASK)
+            import_abandon(import, call);
+        else if (call->task == IMPORT_MAKES_TASK)
+            call->task = IMPORT_DROPS_TASK;
+    }
 }
 
 void import_topic_gone(struct import *import, size_t topic)
@@ -123,7 +146,7 @@ void import_topic_gone(struct import *import, size_t topic)
         next = call->next;
         if (!call->holder || call->holder->topic != topic)
             continue;
-        if (call->written)
+        if (import_is_owed(call))
             import_cancel(import, call, "the topic is gone");
         import_abandon(import, call);
     }
@@ -142,7 +165,11 @@ static void write_failed(struct import *import, int64_t id, enum mcpx_err err)
 {
     struct bridge_call *call = bridge_calls_find(&import->calls, id);
 
-    if (call)
+    if (!call)
+        return;
+    if (call->purpose == IMPORT_HOUSEKEEPING)
+        import_own_over(import, call);
+    else
         import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
                       err == MCPX_ELIMIT ? "the server does not read its input"
                                          : "the server is gone: it reads no more");

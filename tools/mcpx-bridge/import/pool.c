@@ -7,7 +7,7 @@
  * Lists are asked of server 0 alone. Rejected: a process for each participant that reads lists,
  * because many participants read lists and few call.
  */
-#include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/ask.h"
 
 #include <stdlib.h>
 
@@ -79,6 +79,7 @@ void import_pool_free(struct import_pool *pool)
     for (size_t i = 0; i < pool->size; i++)
         import_free(pool->servers[i]);
     bridge_checks_fini(&pool->checks);
+    bridge_calls_fini(&pool->task_tools);
     free(pool->servers);
     free(pool->topics);
     free(pool);
@@ -304,6 +305,7 @@ void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slic
 void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
                        struct mcpx_now now)
 {
+    pool->now_ms = now.mono_ms;
     switch (event->type) {
     case MCPX_EVENT_REQUEST:
         on_request(pool, topic, event, now);
@@ -343,6 +345,7 @@ void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx
 void import_pool_state(struct import_pool *pool, size_t server,
                        const struct mcpx_child_report *report, struct mcpx_now now)
 {
+    pool->now_ms = now.mono_ms;
     if (server > 0 &&
         (report->state == MCPX_CHILD_STOPPED || report->state == MCPX_CHILD_FAILED))
         finish(pool->servers[server]);
@@ -351,6 +354,7 @@ void import_pool_state(struct import_pool *pool, size_t server,
 
 void import_pool_tick(struct import_pool *pool, struct mcpx_now now)
 {
+    pool->now_ms = now.mono_ms;
     for (size_t i = 0; i < pool->size; i++) {
         if (!pool->servers[i])
             continue;

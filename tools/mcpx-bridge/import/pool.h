@@ -16,8 +16,8 @@
 /* ---- settings ---- */
 
 /**
- * Functions that only query; the pool calls no others. Without contract settings `could` and `now`
- * are not needed.
+ * Functions that only query; the pool calls no others. Without contract settings `now` is not
+ * needed.
  */
 struct import_view {
     const void *user;

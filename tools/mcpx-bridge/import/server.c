@@ -2,7 +2,8 @@
  * server.c - the server's side: its answers go to their requesters, its notifications to their
  * receivers, its questions to a participant. Its end is reported to all waiting requesters.
  */
-#include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/ask.h"
+#include "tools/mcpx-bridge/import/tasks.h"
 
 /* The reason not to pass it on; NULL when there is none. */
 static const char *fault_of_answer(const struct mcpx_rpc *rpc)
@@ -27,18 +28,36 @@ static void refuse_malformed(struct import *import, struct bridge_call *call, co
 }
 
 static void answer_participant(struct import *import, struct bridge_call *call,
-                               const struct mcpx_rpc *rpc)
+                               const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     const char *fault = fault_of_answer(rpc);
 
     if (fault)
         refuse_malformed(import, call, fault);
-    else if (rpc->form == MCPX_RPC_RESULT && !import_subs_agreed(import, call))
-        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
-                      "your subscriptions have reached the bridge's limit; this one would get "
-                      "no updates");
+    else if (import_rounds_asked(import, call, rpc, now))
+        return;
+    else if (rpc->form == MCPX_RPC_RESULT && !import_agreed(import, call))
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, IMPORT_NO_ROOM);
     else
         import_pass_answer(import, call, rpc);
+}
+
+/* The answer to a poll of a task, which may end the task's call. */
+static void on_polled(struct import *import, struct bridge_call *row,
+                      const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    mx_scoped_text message = {0};
+    struct bridge_call *call = import_task_polled(import, row, rpc, &message, now);
+    struct mcpx_rpc made;
+
+    if (!call)
+        return;
+    if (call->wants_input)
+        import_rounds_of_task(import, call, mcpx_json_get(rpc->result, "inputRequests"), now);
+    else if (message.len && mcpx_rpc_read(mcpx_text_view(&message), &made, NULL) != MCPX_OK)
+        refuse_malformed(import, call, "the result of its task");
+    else
+        answer_participant(import, call, message.len ? &made : rpc, now);
 }
 
 /* The call that has this number of ours, as an id or a token; NULL when there is none. */
@@ -49,13 +68,20 @@ static struct bridge_call *call_of(const struct import *import, struct mcpx_slic
     return bridge_number(number, &read) ? bridge_calls_find(&import->calls, read) : NULL;
 }
 
+/* True for an open request whose end is the end of a participant's call. */
+static bool is_for_participant(const struct bridge_call *call)
+{
+    return call && import_is_owed(call) &&
+           (call->purpose == IMPORT_PARTICIPANT || call->purpose == IMPORT_TASK);
+}
+
 /* An answer with an unknown id belongs to the only open call, if there is one. */
 static struct bridge_call *sole_call(const struct bridge_calls *calls)
 {
     struct bridge_call *sole = NULL;
 
     for (struct bridge_call *call = calls->first; call; call = call->next) {
-        if (!call->written || call->purpose == IMPORT_HOUSEKEEPING)
+        if (!import_is_owed(call) || call->purpose == IMPORT_HOUSEKEEPING)
             continue;
         if (sole)
             return NULL;
@@ -64,31 +90,64 @@ static struct bridge_call *sole_call(const struct bridge_calls *calls)
     return sole;
 }
 
+/* Answers the subscriptions that listen.c has settled. */
+static void answer_settled(struct import *import)
+{
+    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
+        next = call->next;
+        if (call->stage == IMPORT_AGREED)
+            import_agree(import, call);
+        else if (call->stage == IMPORT_REFUSED)
+            import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
+                          "the server does not report changes of this resource");
+    }
+}
+
+void import_own_over(struct import *import, struct bridge_call *call)
+{
+    import_listen_ended(import, call->number);
+    bridge_calls_drop(&import->calls, call);
+    answer_settled(import);
+}
+
 static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     struct bridge_call *call = NULL;
+    const char *fault;
     int64_t id = 0;
 
     if (bridge_number(rpc->id, &id))
         call = bridge_calls_find(&import->calls, id);
     else if (rpc->form == MCPX_RPC_ERROR && (!rpc->id.text || bridge_is(rpc->id, "null")))
         call = sole_call(&import->calls);
-    if (!call) {
+    if (!call || !import_is_owed(call)) {
         /* Late answers to cancelled or timed-out requests are normal. */
         if (id < 1 || id > import->calls.last_number)
             import_say(import, "the server answered a request that it did not get: %s",
                        import_shown(rpc->text));
+        else if (!call)
+            import_task_orphaned(import, rpc);
         return;
     }
     if (call->purpose == IMPORT_HOUSEKEEPING) {
         if (rpc->form == MCPX_RPC_ERROR)
             import_say(import, "the server refuses %s: %s", call->method,
                        import_shown(rpc->error));
-        bridge_calls_drop(&import->calls, call);
+        import_own_over(import, call);
         return;
     }
-    if (call->purpose == IMPORT_PARTICIPANT)
-        answer_participant(import, call, rpc);
+    if (bridge_is(call->method, "tools/list"))
+        import_tasks_note_tools(import->pool, rpc->result);
+    if (call->purpose == IMPORT_TASK)
+        on_polled(import, call, rpc, now);
+    else if (call->purpose == IMPORT_PARTICIPANT &&
+             (fault = import_task_fault(import, call, rpc)) != NULL)
+        import_refuse(import, call, MCPX_CAUSE_FAILED, fault);
+    else if (call->purpose == IMPORT_PARTICIPANT &&
+             import_task_answered(import, call, rpc, now))
+        return;
+    else if (call->purpose == IMPORT_PARTICIPANT)
+        answer_participant(import, call, rpc, now);
     else if (call->purpose != IMPORT_TOOLS)
         import_handshake_answered(import, call, rpc, now);
     else
@@ -103,7 +162,9 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
 
     if (!call || !call->token.text)
         return;
-    bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
+    call->progress = -1; /* the server says it itself */
+    if (import_is_owed(call))
+        bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
     notice = import_with_param(rpc, "progressToken", call->token);
     draft.to = &call->who.id;
     draft.correlation_id = call->came_in;
@@ -113,13 +174,22 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
 
 static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    if (bridge_is(rpc->method, "notifications/progress"))
+    if (bridge_is(rpc->method, "notifications/subscriptions/acknowledged")) {
+        import_listen_acknowledged(import, rpc->params);
+        answer_settled(import);
+    } else if (import_listen_is_former(import, rpc->params))
+        return;
+    else if (bridge_is(rpc->method, "notifications/progress"))
         on_progress(import, rpc, now);
     else if (bridge_is(rpc->method, "notifications/resources/updated"))
         import_subs_updated(import, rpc);
     else if (bridge_is(rpc->method, "notifications/cancelled"))
         import_ask_cancelled(import, rpc);
-    else if (!bridge_is(rpc->method, "notifications/subscriptions/acknowledged"))
+    else if (bridge_is_any(rpc->method, "notifications/tasks", "notifications/tasks/status"))
+        import_tasks_notify(import, rpc);
+    else if (bridge_is(rpc->method, "notifications/message"))
+        import_log(import, rpc);
+    else
         import_notify(import, rpc->text);
     if (bridge_is(rpc->method, "notifications/tools/list_changed"))
         import_tools_ask(import, now);
@@ -133,7 +203,7 @@ static void on_malformed(struct import *import, struct mcpx_slice value, const c
     import_say(import,
                "the server wrote a line that is not a JSON-RPC message (%s), ignored: %s",
                reason, import_shown(value));
-    if (call && call->purpose == IMPORT_PARTICIPANT && !mcpx_json_get(value, "method").text)
+    if (is_for_participant(call) && !mcpx_json_get(value, "method").text)
         refuse_malformed(import, call, reason);
 }
 
@@ -148,7 +218,7 @@ static void refuse_unread(struct import *import, struct mcpx_slice beginning,
     bridge_read_beginning(beginning, &id, &is_answer);
     if (is_answer)
         call = id.text ? call_of(import, id) : sole_call(&import->calls);
-    if (call && call->purpose == IMPORT_PARTICIPANT)
+    if (is_for_participant(call))
         import_refuse(import, call, cause, message);
     else if (is_answer)
         import_say(import, "%s",
@@ -217,6 +287,7 @@ void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice
     mx_scoped_text mended = {0};
     struct mcpx_slice value;
 
+    pool->now_ms = now.mono_ms;
     if (line.len == 0)
         return;
     if (mcpx_json_check(line, 0, &value, NULL) == MCPX_OK) {
@@ -320,18 +391,9 @@ static void give_up_waiting(struct import *import, struct bridge_call *call)
         import_refuse_for_outage(import, call);
         return;
     }
-    import_cancel(import, call, "timed out");
+    if (import_is_owed(call))
+        import_cancel(import, call, "timed out");
     import_refuse(import, call, MCPX_CAUSE_TIMEOUT, "the server did not answer in time");
-}
-
-/* True while a question about this call is open. */
-static bool is_asking(const struct import *import, const struct bridge_call *call)
-{
-    const struct bridge_call *row = import->asks.first;
-
-    while (row && row->about != call->number)
-        row = row->next;
-    return row != NULL;
 }
 
 void import_tick(struct import *import, struct mcpx_now now)
@@ -340,11 +402,18 @@ void import_tick(struct import *import, struct mcpx_now now)
 
     import_handshake_tick(import, now);
     import_tools_tick(import, now);
+    import_listen_tick(import, now);
     while ((call = bridge_calls_due(&import->calls, now.mono_ms)) != NULL) {
         bool was_asked = call->was_asked; /* a person's time is not the server's */
 
-        call->was_asked = is_asking(import, call);
-        if (was_asked)
+        if (call->purpose == IMPORT_TASK) {
+            import_task_due(import, call);
+            continue;
+        }
+        call->was_asked = import_ask_is_open(import, call);
+        if (call->wants_input)
+            import_rounds_due(import, call, now);
+        else if (was_asked)
             bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
         else
             give_up_waiting(import, call);
@@ -357,6 +426,7 @@ int64_t import_deadline(const struct import *import)
                             import->idle_at,
                             import->probe_at,
                             import->handshake_at,
+                            import_listen_deadline(import),
                             import->tools.ends_at,
                             import->tools.due_at};
     int64_t first = INT64_MAX;

@@ -11,77 +11,11 @@
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/pool.h"
+#include "tools/mcpx-bridge/import/subs.h"
 
 #include <mcpx/contract.h>
 #include <mcpx/rpc.h>
 #include <mcpx/session.h>
-
-/* ---- participants that subscribed to updates of a resource ---- */
-
-struct import;
-
-/** One participant's subscription to one resource. */
-struct import_sub {
-    struct mcpx_slice uri;
-    struct bridge_who who;
-};
-
-/** Subscriptions in the order of URIs. Zero-initialised is empty. */
-struct import_subs {
-    struct import_sub **rows;
-    size_t count, size;
-};
-
-/** Frees all. */
-void import_subs_fini(struct import_subs *subs);
-
-/**
- * The server agreed to a participant's request, and subscriptions follow from that. False when the
- * limit is reached: the requester must then get an error, not the server's answer.
- */
-bool import_subs_agreed(struct import *import, const struct bridge_call *call);
-
-/**
- * Ends a subscription that other participants share. The server sees one client, so it must not get
- * the request. False when the call is not of this sort.
- */
-bool import_subs_left_to_others(struct import *import, const struct bridge_call *call);
-
-/** Ends all subscriptions of a participant, or of the whole topic when `id` is absent. */
-void import_subs_ended(struct import *import, struct bridge_who who);
-
-/** Subscribes again, at a new process. */
-void import_subs_again(struct import *import);
-
-/**
- * Passes an update on to the subscribers of the resource. When no topic has any, these are the
- * subscribers of a resource whose URI is the beginning of this one.
- */
-void import_subs_updated(struct import *import, const struct mcpx_rpc *rpc);
-
-/* ---- questions of the server that participants have been asked to answer ---- */
-
-/** The server asks for something, of us or of a participant. */
-void import_ask(struct import *import, const struct mcpx_rpc *rpc);
-
-/** The question with that tag went out, or did not. */
-void import_asked(struct import *import, const void *tag,
-                  const struct bridge_outcome *outcome);
-
-/** The participant answered the question with that tag. */
-void import_ask_answered(struct import *import, void *tag, const struct mcpx_rpc *rpc);
-
-/** The question with that tag will get no answer. */
-void import_ask_failed(struct import *import, void *tag, int code, const char *message);
-
-/** The asked participant left (all of a topic when `id` is absent): it will not answer. */
-void import_ask_left(struct import *import, struct bridge_who who);
-
-/** The server takes a question back, if the notification names one. */
-void import_ask_cancelled(struct import *import, const struct mcpx_rpc *rpc);
-
-/** The server is gone: drops its questions. */
-void import_ask_down(struct import *import);
 
 /** The server's tools. */
 struct import_tools {
@@ -123,6 +57,7 @@ enum import_purpose {
     IMPORT_DISCOVER,
     IMPORT_INITIALIZE,
     IMPORT_TOOLS,
+    IMPORT_TASK,        /* tasks/get or tasks/result of a task of our own */
     IMPORT_HOUSEKEEPING /* its result is ignored: listen, subscribe again */
 };
 
@@ -164,7 +99,8 @@ struct import_topic {
     /* `rate`, `sent`: the router's rate limit, and its bucket. */
     struct mx_rate rate;
     struct mx_bucket sent;
-    uint64_t worth; /* cost of a message besides its bytes */
+    uint64_t worth;              /* cost of a message besides its bytes */
+    struct bridge_calls clients; /* what participants can do: requester.c */
     /* Of a ring of queues; the one behind it is next. NULL: nothing waits. */
     struct import_turn *last;
     /* mono_ms before which nothing may go; INT64_MAX: not limited by time. */
@@ -174,11 +110,13 @@ struct import_topic {
 /** State shared by all servers. */
 struct import_pool {
     struct import_config config; /* with all defaults filled in */
+    int64_t now_ms;              /* mono_ms of the latest input */
     struct import_probe probe;   /* how the processes of the command are greeted */
     int64_t last_ask; /* number of the latest question; no two servers have the same */
     struct import_topic *topics;
-    struct bridge_output output; /* actions of all servers */
-    struct bridge_checks checks; /* of tool calls under contract settings */
+    struct bridge_output output;    /* actions of all servers */
+    struct bridge_checks checks;    /* of tool calls under contract settings */
+    struct bridge_calls task_tools; /* those that can only be called as tasks: tasks.c */
     /* Our id in the first topic joined, at that time: the enforcement point in records. */
     char edge[MCPX_ID_MAX];
     size_t edge_len;
@@ -205,7 +143,12 @@ struct import {
     int64_t idle_at;
     struct bridge_calls calls; /* requests */
     struct bridge_calls asks;  /* questions about them */
+    /* Tasks: `who` owns the one with the id `context`. `task`: it is over. */
+    struct bridge_calls tasks;
     struct import_subs subs;
+    struct import_listen listen;
+    struct import_subs levels; /* of log messages that participants set */
+    unsigned log_level;        /* of an older server; 0: none was set */
     struct import_tools tools;
     enum import_handshake handshake;
     int64_t probe_at; /* mono_ms at which the probe times out; INT64_MAX when none runs */
@@ -226,10 +169,22 @@ struct import {
     enum mcpx_err notice_err; /* of the last notification: the same is not logged twice */
 };
 
+/** The number of a row that is found by a text: its hash. */
+static inline int64_t import_number_of(const struct import_pool *pool, struct mcpx_slice text)
+{
+    return (int64_t)(mx_map_hash(pool->topics->held.key, text) >> 1 | 1);
+}
+
 /** True when the server takes requests. */
 static inline bool import_is_ready(const struct import *import)
 {
     return import->handshake == IMPORT_LEGACY || import->handshake == IMPORT_MODERN;
+}
+
+/** True for an error with this code. */
+static inline bool import_is_error(const struct mcpx_rpc *rpc, const char *code)
+{
+    return bridge_is(mcpx_json_get(rpc->error, "code"), code);
 }
 
 /** Whether the server says that it has tools. */
@@ -238,6 +193,13 @@ static inline bool import_has_tools(const struct import *import)
     struct mcpx_slice greeting = mcpx_text_view(&import->greeting);
 
     return mcpx_json_get(mcpx_json_get(greeting, "capabilities"), "tools").text != NULL;
+}
+
+/** The tasks extension of 2026-07-28, and whether capabilities have it. */
+#define IMPORT_TASKS "io.modelcontextprotocol/tasks"
+static inline bool import_has_extension(struct mcpx_slice capabilities)
+{
+    return mcpx_json_get(mcpx_json_get(capabilities, "extensions"), IMPORT_TASKS).text;
 }
 
 /* ---- first contact with a server ---- */
@@ -362,6 +324,9 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
 /** Writes a request of our own about a resource; its result is ignored. */
 void import_request_about(struct import *import, const char *method, struct mcpx_slice uri);
 
+/** A request whose result is ignored got it, or was not written: drops it. */
+void import_own_over(struct import *import, struct bridge_call *call);
+
 /** Drops all requests of our own with that purpose. */
 void import_drop_own(struct import *import, enum import_purpose purpose);
 
@@ -369,10 +334,15 @@ void import_drop_own(struct import *import, enum import_purpose purpose);
 void import_cancel(struct import *import, const struct bridge_call *call, const char *reason);
 
 /**
- * Writes a participant's request: with another id, with another progress token if it has one, and,
- * for a server of 2026, with the members of _meta that are absent.
+ * Writes a participant's request: with the call's number as id, with another progress token if it
+ * has one, and, for a server of 2026, with the members of _meta that are absent, and the
+ * capabilities of the requester.
  */
-void import_write_request(struct import *import, int64_t number, struct mcpx_slice payload);
+void import_write_request(struct import *import, const struct bridge_call *call,
+                          struct mcpx_slice payload);
+
+/** Of the members of _meta that MCP defines. */
+#define IMPORT_META "io.modelcontextprotocol/"
 
 /** Our client info, as a pattern of mx_format for mcpx_version(). */
 #define IMPORT_CLIENT_INFO "{\"name\":\"mcpx-bridge\",\"version\":%q}"
@@ -384,6 +354,13 @@ struct mcpx_text import_with_param(const struct mcpx_rpc *rpc, const char *name,
 /** A participant asks: the request goes to the server, waits, or is answered. */
 void import_take_request(struct import *import, size_t topic, const struct mcpx_event *event,
                          struct mcpx_now now);
+
+/** True when there is room for the messages that are kept. */
+static inline bool import_keeps(const struct import *import, const struct bridge_call *call)
+{
+    return bridge_may_have(call->holder->payload_bytes, import->calls.payload_bytes,
+                           import->config->wait_bytes);
+}
 
 /** Forwards the waiting requests that need not wait any more, in their order. */
 void import_forward_waiting(struct import *import, struct mcpx_now now);
@@ -445,6 +422,13 @@ void import_stop(struct import *import);
  */
 void import_pass_answer(struct import *import, struct bridge_call *call,
                         const struct mcpx_rpc *rpc);
+
+/** Why a subscription is refused. */
+#define IMPORT_NO_ROOM                                                                        \
+    "your subscriptions have reached the bridge's limit; this one would get no updates"
+
+/** Answers a participant's subscription or level with {}, or refuses it, and drops it. */
+void import_agree(struct import *import, struct bridge_call *call);
 
 /** Drops a participant's call, which is not answered. */
 void import_abandon(struct import *import, struct bridge_call *call);

@@ -59,17 +59,25 @@ static bool has_room(const struct import_subs *subs, struct bridge_who who)
     return bridge_may_have(own + 1, subs->count + 1, SUBS_MAX);
 }
 
-/* Adds a subscription, once. Returns false when there are too many. */
-static bool add(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who)
+struct import_sub *import_subs_find(const struct import_subs *subs, struct mcpx_slice uri,
+                                    struct bridge_who who)
+{
+    size_t at;
+
+    return find(subs, uri, who, &at) ? subs->rows[at] : NULL;
+}
+
+struct import_sub *import_subs_add(struct import_subs *subs, struct mcpx_slice uri,
+                                   struct bridge_who who)
 {
     struct import_sub *sub;
     size_t at;
     char *text;
 
     if (find(subs, uri, who, &at))
-        return true;
+        return subs->rows[at];
     if (!has_room(subs, who))
-        return false;
+        return NULL;
     mx_make_room(&subs->rows, subs->count, &subs->size, sizeof(struct import_sub *));
     sub = bridge_room(sizeof *sub, uri.len + who.id.len, &text);
     sub->uri = mx_keep(&text, uri);
@@ -77,7 +85,7 @@ static bool add(struct import_subs *subs, struct mcpx_slice uri, struct bridge_w
     memmove(&subs->rows[at + 1], &subs->rows[at], (subs->count - at) * sizeof *subs->rows);
     subs->rows[at] = sub;
     subs->count++;
-    return true;
+    return sub;
 }
 
 static void drop(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who)
@@ -102,32 +110,51 @@ static bool have_others(const struct import_subs *subs, struct mcpx_slice uri,
     return is_of(subs, at, uri);
 }
 
+bool import_subs_have(const struct import_subs *subs, struct mcpx_slice uri)
+{
+    return is_of(subs, place_of(subs, uri), uri);
+}
+
+void import_subs_add_uris(const struct import_subs *subs, struct mcpx_text *out)
+{
+    for (size_t i = 0; i < subs->count; i++)
+        if (!is_of(subs, i + 1, subs->rows[i]->uri))
+            mx_format(out, "%s%q", out->len ? "," : "", subs->rows[i]->uri);
+}
+
+/* Nobody watches the resource any more. */
+static void end_at_server(struct import *import, struct mcpx_slice uri)
+{
+    if (import->handshake == IMPORT_MODERN)
+        import->listen.due_at = 0;
+    else
+        import_request_about(import, "resources/unsubscribe", uri);
+}
+
 bool import_subs_agreed(struct import *import, const struct bridge_call *call)
 {
     struct import_subs *subs = &import->subs;
 
-    if (call->context.text && bridge_is(call->method, "resources/unsubscribe"))
+    if (call->context.text && bridge_is(call->method, "resources/unsubscribe")) {
         drop(subs, call->context, call->who);
+        import->listen.due_at = 0; /* at a server of 2026-07-28 */
+    }
     if (!call->context.text || !bridge_is(call->method, "resources/subscribe") ||
-        add(subs, call->context, call->who))
+        import_subs_add(subs, call->context, call->who))
         return true;
     if (!have_others(subs, call->context, call->who))
-        import_request_about(import, "resources/unsubscribe", call->context);
+        end_at_server(import, call->context);
     return false;
 }
 
-bool import_subs_left_to_others(struct import *import, const struct bridge_call *call)
+bool import_subs_left_to_others(const struct import *import, const struct bridge_call *call)
 {
-    if (!bridge_is(call->method, "resources/unsubscribe") ||
-        !have_others(&import->subs, call->context, call->who))
-        return false;
-    drop(&import->subs, call->context, call->who);
-    return true;
+    return bridge_is(call->method, "resources/unsubscribe") &&
+           have_others(&import->subs, call->context, call->who);
 }
 
-void import_subs_ended(struct import *import, struct bridge_who who)
+void import_subs_ended(struct import *import, struct import_subs *subs, struct bridge_who who)
 {
-    struct import_subs *subs = &import->subs;
     size_t kept = 0, kept_before = 0;
 
     for (size_t i = 0; i < subs->count; i++) {
@@ -136,8 +163,9 @@ void import_subs_ended(struct import *import, struct bridge_who who)
 
         if (sub->who.topic == who.topic &&
             (!who.id.text || mcpx_slice_equal(sub->who.id, who.id))) {
-            if (is_last && kept == kept_before && import_is_ready(import))
-                import_request_about(import, "resources/unsubscribe", sub->uri);
+            if (subs == &import->subs && is_last && kept == kept_before &&
+                import_is_ready(import))
+                end_at_server(import, sub->uri);
             free(sub);
         } else {
             subs->rows[kept++] = sub;
@@ -152,7 +180,7 @@ void import_subs_again(struct import *import)
 {
     const struct import_subs *subs = &import->subs;
 
-    for (size_t i = 0; i < subs->count; i++)
+    for (size_t i = 0; import->handshake == IMPORT_LEGACY && i < subs->count; i++)
         if (!is_of(subs, i + 1, subs->rows[i]->uri))
             import_request_about(import, "resources/subscribe", subs->rows[i]->uri);
 }

@@ -5,7 +5,7 @@
  * besides answers. A participant's own server sends to its owner only. Its list changes are not
  * passed on, because all participants see the lists of server 0.
  */
-#include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/ask.h"
 
 enum { SAID_MAX = 500 }; /* longest sentence that is logged, in bytes */
 
@@ -141,36 +141,39 @@ void import_stop(struct import *import)
 
 /* ---- messages for the server ---- */
 
-#define META "io.modelcontextprotocol/"
-
 static bool is_modern(const struct import *import)
 {
     return import->handshake == IMPORT_PROBING || import->handshake == IMPORT_MODERN;
 }
 
 /* Appends `meta`, or a new one, with our token for theirs and what a server of 2026 wants. */
-static void add_meta(const struct import *import, struct mcpx_slice meta,
-                     struct mcpx_slice token, struct mcpx_text *out)
+static void add_meta(const struct import *import, const struct bridge_call *call,
+                     struct mcpx_slice meta, struct mcpx_slice token, struct mcpx_text *out)
 {
-    mx_scoped_text version = {0}, info = {0};
-    struct mcpx_json_change wanted[] = {
-        {META "protocolVersion", {0}},
-        {META "clientInfo", {0}},
-        {META "clientCapabilities", mcpx_slice_of(import->config->capabilities)}};
-    struct mcpx_json_change changes[4];
-    size_t count = 0;
+    struct mcpx_slice own = mcpx_json_get(meta, IMPORT_META "clientCapabilities");
+    mx_scoped_text version = mx_formatted("%q", import->version), capabilities = {0};
+    mx_scoped_text info = mx_formatted(IMPORT_CLIENT_INFO, mcpx_version()), level = {0};
+    struct mcpx_json_change changes[5] = {{"progressToken", token}};
+    size_t count = mcpx_json_get(meta, "progressToken").text ? 1 : 0;
+    const struct {
+        const char *name;
+        const struct mcpx_text *value;
+    } wanted[] = {{IMPORT_META "protocolVersion", &version},
+                  {IMPORT_META "clientInfo", &info},
+                  {IMPORT_META "clientCapabilities", &capabilities},
+                  {IMPORT_META "logLevel", &level}};
 
-    if (is_modern(import)) {
-        mx_format(&version, "%q", import->version);
-        mx_format(&info, IMPORT_CLIENT_INFO, mcpx_version());
+    if (call->level)
+        mx_format(&level, "%q", bridge_log_name(call->level));
+    import_requester_add_capabilities(import, call, own, &capabilities);
+    for (size_t i = 0; is_modern(import) && i < sizeof wanted / sizeof *wanted; i++) {
+        struct mcpx_slice value = mcpx_text_view(wanted[i].value);
+        struct mcpx_slice is = mcpx_json_get(meta, wanted[i].name);
+
+        if (value.len &&
+            (!is.text || (wanted[i].value == &capabilities && !mcpx_json_same(is, value))))
+            changes[count++] = (struct mcpx_json_change){wanted[i].name, value};
     }
-    wanted[0].value = mcpx_text_view(&version);
-    wanted[1].value = mcpx_text_view(&info);
-    if (mcpx_json_get(meta, "progressToken").text)
-        changes[count++] = (struct mcpx_json_change){"progressToken", token};
-    for (size_t i = 0; is_modern(import) && i < sizeof wanted / sizeof *wanted; i++)
-        if (!mcpx_json_get(meta, wanted[i].name).text)
-            changes[count++] = wanted[i];
     mcpx_json_add_changed(out, meta.text ? meta : MCPX_SLICE("{}"), changes, count);
 }
 
@@ -197,7 +200,8 @@ void import_write(struct import *import, struct mcpx_text line, int64_t call)
                      line);
 }
 
-void import_write_request(struct import *import, int64_t number, struct mcpx_slice payload)
+void import_write_request(struct import *import, const struct bridge_call *call,
+                          struct mcpx_slice payload)
 {
     struct mcpx_slice params = mcpx_json_get(payload, "params");
     struct mcpx_slice meta = mcpx_json_get(params, "_meta");
@@ -205,18 +209,18 @@ void import_write_request(struct import *import, int64_t number, struct mcpx_sli
     bool changes_meta = mcpx_json_type(params) != MCPX_JSON_ARRAY &&
                         (meta_type == MCPX_JSON_ABSENT || meta_type == MCPX_JSON_OBJECT) &&
                         (is_modern(import) || mcpx_json_get(meta, "progressToken").text);
-    mx_scoped_text id = mx_formatted("%s", number), new_meta = {0}, new_params = {0};
+    mx_scoped_text id = mx_formatted("%s", call->number), new_meta = {0}, new_params = {0};
     struct mcpx_json_change changes[2] = {{"id", mcpx_text_view(&id)}};
     struct mcpx_text line = {0};
 
     if (changes_meta) {
-        add_meta(import, meta, mcpx_text_view(&id), &new_meta);
+        add_meta(import, call, meta, mcpx_text_view(&id), &new_meta);
         bridge_add_with(&new_params, params.text ? params : MCPX_SLICE("{}"), "_meta",
                         &new_meta);
         changes[1] = (struct mcpx_json_change){"params", mcpx_text_view(&new_params)};
     }
     mcpx_json_add_changed(&line, payload, changes, changes_meta ? 2 : 1);
-    import_write(import, line, number);
+    import_write(import, line, call->number);
 }
 
 void import_request(struct import *import, enum import_purpose purpose, const char *method,
@@ -224,17 +228,22 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
 {
     struct bridge_call draft = {
         .purpose = purpose, .written = true, .method = mcpx_slice_of(method)};
-    int64_t number = bridge_calls_add(&import->calls, &draft)->number;
-    mx_scoped_text meta = {0};
+    const struct bridge_call *call;
+    const char *meta = is_modern(import) ? "\"_meta\":{}" : "";
+    struct mcpx_text line;
 
-    if (is_modern(import))
-        add_meta(import, (struct mcpx_slice){0}, (struct mcpx_slice){0}, &meta);
-    import_write(import,
-                 mx_formatted("{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":"
-                              "{%s%s%s%s}}",
-                              number, method, meta.len ? "\"_meta\":" : "", &meta,
-                              meta.len && params.len ? "," : "", params),
-                 number);
+    if (purpose == IMPORT_HOUSEKEEPING && !bridge_is(draft.method, "subscriptions/listen"))
+        draft.due_ms = import->pool->now_ms + import->config->request_ms;
+    call = bridge_calls_add(&import->calls, &draft);
+    line = mx_formatted("{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{%s%s%s}}",
+                        call->number, method, meta, *meta && params.len ? "," : "", params);
+
+    if (!*meta) {
+        import_write(import, line, call->number);
+        return;
+    }
+    import_write_request(import, call, mcpx_text_view(&line));
+    mcpx_text_fini(&line);
 }
 
 void import_drop_own(struct import *import, enum import_purpose purpose)

@@ -308,4 +308,5 @@ void import_turns_fini(struct import_topic *topic)
         free(turn);
     }
     mx_holders_fini(&topic->held);
+    bridge_calls_fini(&topic->clients);
 }

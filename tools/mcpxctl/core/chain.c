@@ -27,6 +27,7 @@ static const struct {
     [CHAIN_REQUEST] = {"request", CHAIN_RUNNING},
     [CHAIN_NOTIFICATION] = {"notification", CHAIN_OPEN},
     [CHAIN_RESULT] = {"result", CHAIN_DONE},
+    [CHAIN_QUESTION] = {"question", CHAIN_RUNNING},
     [CHAIN_FAILURE] = {"error", CHAIN_FAILED},
     [CHAIN_REJECTION] = {"rejection", CHAIN_REJECTED},
     [CHAIN_WITHDRAWAL] = {"withdrawal", CHAIN_WITHDRAWN},
@@ -72,23 +73,6 @@ static bool is_notification(const struct entry *entry)
            memcmp(entry->kind.method.text, prefix, sizeof prefix - 1) == 0;
 }
 
-static bool is_to(const struct entry *request, struct mcpx_slice who)
-{
-    return !request->to_count || mx_id_is_among(who, request->to, request->to_count);
-}
-
-/* A response is an answer here if the sender of the request accepts it. */
-static bool is_answer(const struct entry *entry, const struct entry *request)
-{
-    struct mcpx_slice asked = request->kind.context, answered = entry->kind.context;
-
-    return entry_is(request, "mcp/request") && is_to(request, entry->from) &&
-           mcpx_slice_equal(entry->kind.method, request->kind.method) &&
-           (!asked.text || !answered.text || mcpx_slice_equal(asked, answered)) &&
-           mcpx_json_same(mcpx_json_get(entry->payload, "id"),
-                          mcpx_json_get(request->payload, "id"));
-}
-
 /* Strict, because no request may close a proposal that asked for something else. */
 static bool is_fulfilment(const struct entry *request, const struct entry *proposal)
 {
@@ -96,7 +80,7 @@ static bool is_fulfilment(const struct entry *request, const struct entry *propo
     bool reaches = proposal->to_count == 0 || request->to_count == 0;
 
     for (size_t i = 0; i < request->to_count && !reaches; i++)
-        reaches = is_to(proposal, request->to[i]);
+        reaches = mx_id_is_among(request->to[i], proposal->to, proposal->to_count);
     return reaches && mcpx_rpc_read(proposal->payload, &proposed, NULL) == MCPX_OK &&
            mcpx_rpc_read(request->payload, &requested, NULL) == MCPX_OK &&
            mcpx_slice_equal(proposed.method, requested.method) &&
@@ -105,11 +89,13 @@ static bool is_fulfilment(const struct entry *request, const struct entry *propo
 
 static enum chain_role role_of_response(const struct entry *entry, struct chain_step *above)
 {
-    if (above && (!is_answer(entry, above->entry) || above->answered))
+    if (above && (!entry_answers(entry, above->entry) || above->answered))
         return CHAIN_OTHER;
     if (above)
         above->answered = true;
-    return mcpx_json_count(entry->payload, "error") > 0 ? CHAIN_FAILURE : CHAIN_RESULT;
+    if (mcpx_json_count(entry->payload, "error") > 0)
+        return CHAIN_FAILURE;
+    return entry_asks(entry) ? CHAIN_QUESTION : CHAIN_RESULT;
 }
 
 static enum chain_role role_of_request(const struct entry *entry, const struct entry *parent)
@@ -214,7 +200,10 @@ static void add_tree(const struct snapshot *snapshot, struct chain *chain,
     }
 }
 
-/* Is a step decisive? The first is, those about it, and answers to a proposal's requests. */
+/*
+ * Is a step decisive? The first is, those about it, and answers to a proposal's requests and to
+ * the call made again.
+ */
 static bool is_decisive(const struct chain *chain, const struct chain_step *step)
 {
     bool answer = step->role == CHAIN_RESULT || step->role == CHAIN_FAILURE;
@@ -222,7 +211,7 @@ static bool is_decisive(const struct chain *chain, const struct chain_step *step
 
     return step->parent == 0 ||
            (answer && above->parent == 0 && above->role == CHAIN_REQUEST &&
-            chain->steps[0].role == CHAIN_PROPOSAL);
+            (chain->steps[0].role == CHAIN_PROPOSAL || above->entry->is_again));
 }
 
 int64_t chain_expires_ms(const struct entry *proposal)
@@ -295,9 +284,13 @@ void proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN 
 enum { BRIEF = 8, COLUMNS = 80, INDENT_MAX = 20 };
 
 static const enum paint paints[] = {
-    [CHAIN_PROPOSAL] = PAINT_PROPOSAL, [CHAIN_REQUEST] = PAINT_REQUEST,
-    [CHAIN_RESULT] = PAINT_RESPONSE,   [CHAIN_FAILURE] = PAINT_BAD,
-    [CHAIN_REJECTION] = PAINT_BAD,     [CHAIN_WITHDRAWAL] = PAINT_BAD,
+    [CHAIN_PROPOSAL] = PAINT_PROPOSAL,
+    [CHAIN_REQUEST] = PAINT_REQUEST,
+    [CHAIN_RESULT] = PAINT_RESPONSE,
+    [CHAIN_QUESTION] = PAINT_RESPONSE,
+    [CHAIN_FAILURE] = PAINT_BAD,
+    [CHAIN_REJECTION] = PAINT_BAD,
+    [CHAIN_WITHDRAWAL] = PAINT_BAD,
     [CHAIN_OTHER] = PAINT_NONE, /* as all roles not listed */
 };
 

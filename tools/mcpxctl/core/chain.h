@@ -16,6 +16,8 @@
  *   NOTIFICATION  mcp/request:notifications/..., about a request: progress, cancellation
  *   RESULT        mcp/response with a result: the first answer of an addressee, with the
  *                 operation of the request
+ *   QUESTION      the same with questions (input_required): the call is made again, as a REQUEST
+ *                 about the first one
  *   FAILURE       the same with an error
  *   REJECTION     mcp/reject
  *   WITHDRAWAL    mcp/withdraw by the proposer
@@ -27,6 +29,7 @@ enum chain_role {
     CHAIN_REQUEST,
     CHAIN_NOTIFICATION,
     CHAIN_RESULT,
+    CHAIN_QUESTION,
     CHAIN_FAILURE,
     CHAIN_REJECTION,
     CHAIN_WITHDRAWAL,

@@ -286,10 +286,10 @@ int error_write(struct mcpx_text *out, struct mcpx_slice error)
     else
         mcpx_text_puts(out, "an error without message");
     text_format(out, " (%s)", code);
-    if (mcpx_slice_equal(code, MCPX_SLICE("-32001")))
+    if (mcpx_slice_equal(code, MCPX_SLICE("-31001")))
         return STATUS_TIMEOUT;
-    return mcpx_slice_equal(code, MCPX_SLICE("-32002")) ||
-                   mcpx_slice_equal(code, MCPX_SLICE("-32003"))
+    return mcpx_slice_equal(code, MCPX_SLICE("-31002")) ||
+                   mcpx_slice_equal(code, MCPX_SLICE("-31003"))
                ? STATUS_REFUSED
                : STATUS_FAILED;
 }

@@ -6,9 +6,12 @@
 #include "tools/mcpxctl/core/snapshot.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/map.h"
 #include "lib/base/match.h"
 #include "lib/base/rows.h"
+#include "lib/json/json_write.h"
 #include "tools/common/command.h"
+#include <mcpx/json.h>
 #include <mcpx/session.h>
 
 #include <stdlib.h>
@@ -58,6 +61,27 @@ enum mcpx_err entry_new(struct mcpx_slice text, struct mcpx_fault *fault, struct
 bool entry_is(const struct entry *entry, const char *type)
 {
     return mcpx_slice_equal(entry->kind.type, mcpx_slice_of(type));
+}
+
+bool entry_answers(const struct entry *entry, const struct entry *request)
+{
+    struct mcpx_slice asked = request->kind.context, answered = entry->kind.context;
+    bool is_asked =
+        !request->to_count || mx_id_is_among(entry->from, request->to, request->to_count);
+
+    return entry_is(request, "mcp/request") && is_asked &&
+           mcpx_slice_equal(entry->kind.method, request->kind.method) &&
+           (!asked.text || !answered.text || mcpx_slice_equal(asked, answered)) &&
+           mcpx_json_same(mcpx_json_get(entry->payload, "id"),
+                          mcpx_json_get(request->payload, "id"));
+}
+
+bool entry_asks(const struct entry *entry)
+{
+    struct mcpx_slice result = mcpx_json_get(entry->payload, "result");
+
+    return entry_is(entry, "mcp/response") &&
+           mcpx_json_equals(mcpx_json_get(result, "resultType"), MCPX_SLICE("input_required"));
 }
 
 const char *entry_fault(const struct entry *entry)
@@ -135,11 +159,59 @@ static struct entry **sorted_copy(const struct snapshot *snapshot,
     return copy;
 }
 
+/* ---- calls made again ---- */
+
+/* What a call made again has in common with the one before, and with the server's answer to it. */
+static uint64_t round_of(const struct entry *call, struct mcpx_slice state)
+{
+    mx_scoped_text key = {0};
+
+    mx_format(&key, "%q%q%q", call->from, call->kind.method, call->kind.context);
+    mcpx_json_add_unescaped(&key, state);
+    return mx_map_hash((struct mx_map_key){{0}}, mcpx_text_view(&key));
+}
+
+/* Relates each call made again (inputResponses, requestState) to the first one. */
+static void relate_rounds(const struct snapshot *snapshot)
+{
+    struct mx_map first = {0}; /* of calls that were last answered with questions */
+
+    for (size_t i = 0; i < snapshot->count; i++) {
+        struct entry *entry = snapshot->entries[i];
+        bool asks = entry_asks(entry);
+        const struct entry *call =
+            asks ? snapshot_get(snapshot, entry->correlation_id) : entry;
+        struct mcpx_slice place = mcpx_json_get(entry->payload, asks ? "result" : "params");
+        struct mcpx_slice state = mcpx_json_get(place, "requestState");
+        uint64_t round, known;
+        size_t at = 0;
+
+        if (asks ? !call || call->index > i || !entry_answers(entry, call)
+                 : entry->correlation_id.len || !entry_is(entry, "mcp/request") ||
+                       !(state.text || mcpx_json_get(place, "inputResponses").text))
+            continue;
+        round = round_of(call, state);
+        known = mx_map_next(&first, round, &at);
+        if (asks) {
+            if (call->is_again)
+                call = snapshot_get(snapshot, call->correlation_id);
+            mx_map_remove(&first, round, known);
+            mx_map_reserve(&first);
+            mx_map_put(&first, round, (uintptr_t)call);
+        } else if (known) {
+            entry->correlation_id = ((struct entry *)(uintptr_t)known)->id;
+            entry->is_again = true;
+        }
+    }
+    mx_map_fini(&first);
+}
+
 void snapshot_seal(struct snapshot *snapshot)
 {
     for (size_t i = 0; i < snapshot->count; i++)
         snapshot->entries[i]->index = i;
     snapshot->sorted = sorted_copy(snapshot, by_id);
+    relate_rounds(snapshot);
     snapshot->related = sorted_copy(snapshot, by_relation);
 }
 

@@ -17,6 +17,8 @@ struct entry {
     /* Its `ts` in milliseconds since 1970; -1 when it is absent or not an RFC 3339 time. */
     int64_t at_ms;
     size_t index; /* position in its snapshot, oldest first */
+    /* A call made again after the server's questions: `correlation_id` is the first one's id. */
+    bool is_again;
 };
 
 /**
@@ -29,6 +31,12 @@ struct entry *entry_copy(const struct mcpx_envelope *envelope);
 
 /** True when the kind is of this type. */
 bool entry_is(const struct entry *entry, const char *type);
+
+/** True when the sender of the request accepts it as an answer, if it is a response. */
+bool entry_answers(const struct entry *entry, const struct entry *request);
+
+/** True for a response with questions (input_required): the call is made again. */
+bool entry_asks(const struct entry *entry);
 
 /**
  * The reason why receivers ignore it, a static sentence: the kind contradicts the payload, or the

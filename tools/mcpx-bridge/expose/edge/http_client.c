@@ -162,11 +162,12 @@ static void send_answer(struct http_client *client, int status, struct mcpx_slic
 void http_client_refuse(struct http_client *client, int status, const char *sentence)
 {
     bool is_busy = status == 429 || status == 503;
+    mx_scoped_text again = mx_formatted("%s", is_busy ? "{\"retryAfterMs\":5000}" : "");
     mx_scoped_text body = {0};
 
     bridge_add_error(&body, mcpx_text_view(&client->id),
                      is_busy ? BRIDGE_UNAVAILABLE : BRIDGE_BAD_REQUEST,
-                     mcpx_slice_of(sentence), NULL);
+                     mcpx_slice_of(sentence), &again);
     send_answer(client, status, text_whole(&body));
 }
 

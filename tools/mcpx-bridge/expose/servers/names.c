@@ -293,10 +293,11 @@ static void write_shown(const struct expose_names *names, enum expose_space spac
     bool as_it_is = is_uri(space) ? !expose_uri_is_wrapped(item->own)
                                   : names->plain && expose_shown_may_be_plain(item->own);
 
-    if (as_it_is && is_sole(names, space, item))
+    if (as_it_is && !names->secret.len && is_sole(names, space, item))
         mcpx_text_slice(out, item->own);
     else
         write_distinct(names, space, item, out);
+    mcpx_text_slice(out, names->secret);
 }
 
 /* Gives another shown name to a rival's item that is shown by the same own name so far. */

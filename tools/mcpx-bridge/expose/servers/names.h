@@ -83,6 +83,7 @@ struct expose_names {
     /* Called for each changed name of a tool or prompt; NULL: not called. */
     void (*renamed)(void *user, struct mcpx_slice former, struct mcpx_slice shown);
     void *user;
+    struct mcpx_slice secret; /* not empty: ends the shown form of a new id */
     uint64_t pass;        /* not 0: number of the list being written; it has each name once */
     size_t left_out;      /* names refused for lack of room */
     struct mx_map by_own; /* rows by own name; the rest is private */
