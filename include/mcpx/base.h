@@ -1,6 +1,4 @@
-/*
- * base.h - types that every other header uses: borrowed text, an instant, a fault.
- */
+/* base.h - types that every other header uses: borrowed text, an instant, a fault. */
 #ifndef MCPX_BASE_H
 #define MCPX_BASE_H
 

@@ -1,6 +1,4 @@
-/*
- * capability.h - decides whether a participant may send a kind, and explains a refusal.
- */
+/* capability.h - decides whether a participant may send a kind, and explains a refusal. */
 #ifndef MCPX_CAPABILITY_H
 #define MCPX_CAPABILITY_H
 
@@ -80,12 +78,11 @@ struct mcpx_question {
 };
 
 /**
- * Decides. Router types (mcpx_kind_is_reserved) are always refused. One match in the common
- * case; a match that exceeds its limits counts as no. Some verdicts depend on the kind alone:
- * no grant with conditions covers it. Sets of four patterns or more remember these, in a table
- * of 64 KiB that all sets of a thread share. A remembered kind is compared byte by byte. Takes
- * steps in proportion to the number of patterns and the length of the kind at most. Never
- * allocates.
+ * Decides. Router types (mcpx_kind_is_reserved) are always refused. One match in the common case; a
+ * match that exceeds its limits counts as no. Some verdicts depend on the kind alone: no grant with
+ * conditions covers it. Sets of four patterns or more remember these, in a table of 64 KiB that all
+ * sets of a thread share. A remembered kind is compared byte by byte. Takes steps in proportion to
+ * the number of patterns and the length of the kind at most. Never allocates.
  *
  * Protocol: section 3.
  */

@@ -108,8 +108,7 @@ MCPX_API enum mcpx_err mcpx_child_write(struct mcpx_child *child, struct mcpx_sl
 MCPX_API void mcpx_child_stop(struct mcpx_child *child);
 
 /**
- * Kills it now, as if it had crashed: with `restart` it is started again. For a program that
- * hangs.
+ * Kills it now, as if it had crashed: with `restart` it is started again. For a program that hangs.
  */
 MCPX_API void mcpx_child_kill(struct mcpx_child *child);
 

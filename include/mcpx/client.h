@@ -1,6 +1,4 @@
-/*
- * client.h - a session with its socket: connects to a router, stays connected, reports events.
- */
+/* client.h - a session with its socket: connects to a router, stays connected, reports events. */
 #ifndef MCPX_CLIENT_H
 #define MCPX_CLIENT_H
 
@@ -31,10 +29,9 @@ struct mcpx_client_config {
     /* PEM file with at least one CA certificate, for wss; NULL = the CAs of the system. */
     const char *ca_file;
     /* PEM file with the client certificate, and the intermediate CAs behind it, for wss; NULL =
-     * none. Read again for each connection; the former certificate stays active when the file
-     * is unusable then. Without a token and session.renews_token, 401 and 4005 are final unless
-     * the file has another certificate than the refused one; the reason of LEFT names the
-     * file. */
+     * none. Read again for each connection; the former certificate stays active when the file is
+     * unusable then. Without a token and session.renews_token, 401 and 4005 are final unless the
+     * file has another certificate than the refused one; the reason of LEFT names the file. */
     const char *cert_file;
     /* PEM file with its private key, without a passphrase; NULL = the key is in cert_file. */
     const char *key_file;
@@ -57,8 +54,7 @@ struct mcpx_client_config {
  *
  * fault    filled on MCPX_EINVALID (reason, field: "url", "topic", "token", ...); may be NULL
  *
- * Returns MCPX_OK; MCPX_EINVALID; MCPX_ESYSTEM when a loop or context cannot be made;
- * MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_EINVALID; MCPX_ESYSTEM when a loop or context cannot be made; MCPX_ENOMEM.
  */
 MCPX_API enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,
                                        struct mcpx_fault *fault, struct mcpx_client **out);
@@ -68,8 +64,7 @@ MCPX_API enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,
  *
  * timeout_ms   0 = does not wait, -1 = waits without limit
  *
- * Returns MCPX_OK with `event` filled; MCPX_ETIMEOUT; MCPX_ECLOSED when no more events will
- * come.
+ * Returns MCPX_OK with `event` filled; MCPX_ETIMEOUT; MCPX_ECLOSED when no more events will come.
  */
 MCPX_API enum mcpx_err mcpx_client_wait(struct mcpx_client *client, int64_t timeout_ms,
                                         struct mcpx_event *event);

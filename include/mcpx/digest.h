@@ -33,10 +33,9 @@ MCPX_BEGIN_C
  * json    nested at most 512 deep
  * fault   filled when the text is at fault (reason, offset); may be NULL
  *
- * Returns MCPX_OK; MCPX_EINVALID when the text is not JSON, or is ambiguous for this form: a
- * name stands twice in an object, a string has half a surrogate pair, a number has
- * an exponent of more than nine digits; MCPX_EUTF8; MCPX_ENOMEM. On failure `out` keeps its
- * content.
+ * Returns MCPX_OK; MCPX_EINVALID when the text is not JSON, or is ambiguous for this form: a name
+ * stands twice in an object, a string has half a surrogate pair, a number has an exponent of more
+ * than nine digits; MCPX_EUTF8; MCPX_ENOMEM. On failure `out` keeps its content.
  */
 MCPX_API enum mcpx_err mcpx_canonical_add(struct mcpx_text *out, struct mcpx_slice json,
                                           struct mcpx_fault *fault);

@@ -1,6 +1,4 @@
-/*
- * envelope.h - the header members of one message, read without reading its payload.
- */
+/* envelope.h - the header members of one message, read without reading its payload. */
 #ifndef MCPX_ENVELOPE_H
 #define MCPX_ENVELOPE_H
 

@@ -142,7 +142,7 @@ struct mcpx_json_change {
  * Appends an object again with changes made at its top level. Bytes between the changes are those
  * of the original, white space included.
  *
- * object    a well-formed object
+ * object    a well-formed value; one that is no object, or absent, counts as {}
  * changes   applied to distinct names; count <= 8
  *
  * Memory failure shows in `out`.

@@ -1,6 +1,4 @@
-/*
- * kind.h - "mcp/request:tools/call:read_file" taken apart: type, method, context.
- */
+/* kind.h - "mcp/request:tools/call:read_file" taken apart: type, method, context. */
 #ifndef MCPX_KIND_H
 #define MCPX_KIND_H
 
@@ -47,11 +45,10 @@ MCPX_API enum mcpx_err mcpx_kind_parse(struct mcpx_slice text, struct mcpx_kind 
 MCPX_API bool mcpx_kind_is_reserved(const struct mcpx_kind *kind);
 
 /**
- * True when the context holds a dot segment: "." or ".." between slashes or at an end, with "."
- * and "/" literal or percent-encoded in either case. A backslash counts as a slash, and "?" and
- * "#" end a segment, because URL parsers read file:///srv/..\x and file:///srv/..?x like that.
- * When a pattern's CONTEXT holds a "*" among other bytes, the "*" does not cover such a
- * context.
+ * True when the context holds a dot segment: "." or ".." between slashes or at an end, with "." and
+ * "/" literal or percent-encoded in either case. A backslash counts as a slash, and "?" and "#" end
+ * a segment, because URL parsers read file:///srv/..\x and file:///srv/..?x like that. When a
+ * pattern's CONTEXT holds a "*" among other bytes, the "*" does not cover such a context.
  *
  * Protocol: section 3 rule 6.
  */

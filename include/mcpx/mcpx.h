@@ -1,6 +1,4 @@
-/*
- * mcpx.h - all of the library, in reading order. Declares nothing itself.
- */
+/* mcpx.h - all of the library, in reading order. Declares nothing itself. */
 #ifndef MCPX_MCPX_H
 #define MCPX_MCPX_H
 

@@ -18,8 +18,7 @@ MCPX_BEGIN_C
  *   ERROR          error, id or null
  *   BODY           method, neither "jsonrpc" nor id: what a proposal holds
  *
- * A notification may come without "jsonrpc" when its kind says that it is one; it is then a
- * BODY.
+ * A notification may come without "jsonrpc" when its kind says that it is one; it is then a BODY.
  */
 enum mcpx_rpc_form {
     MCPX_RPC_REQUEST,

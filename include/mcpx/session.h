@@ -130,9 +130,7 @@ enum mcpx_event_type { MCPX_EVENTS(MCPX_EVENT_CONSTANT) MCPX_EVENT_COUNT };
 /** "joined", "left", ... Static; "unknown" outside the table. */
 MCPX_API const char *mcpx_event_name(enum mcpx_event_type type);
 
-/*
- * X(constant, name, sentence): why the session ignored a participant's message.
- */
+/* X(constant, name, sentence): why the session ignored a participant's message. */
 #define MCPX_VIOLATIONS(X)                                                                    \
     X(MCPX_VIOLATION_TEXT, "malformed", "the message is not a valid envelope")                \
     X(MCPX_VIOLATION_RPC, "not_json_rpc", "the payload is not a JSON-RPC message")            \
@@ -286,8 +284,7 @@ MCPX_API bool mcpx_session_place(const struct mcpx_session *session, struct mcpx
 
 /**
  * The instance to ask for (`?instance=`): "auto" before the first welcome, then the last number
- * from the router. Absent without config.instance. Lent until the next call.
- * Protocol: section 7.
+ * from the router. Absent without config.instance. Lent until the next call. Protocol: section 7.
  */
 MCPX_API struct mcpx_slice mcpx_session_instance(const struct mcpx_session *session);
 
@@ -365,8 +362,7 @@ MCPX_API enum mcpx_err mcpx_session_send(struct mcpx_session *session,
 
 /**
  * Answers a REQUEST event, once. The response has the operation of the request. It goes to the
- * sender of the request, and to the proposer when the request fulfilled a proposal that we
- * know.
+ * sender of the request, and to the proposer when the request fulfilled a proposal that we know.
  *
  * request   id of the request's envelope
  * payload   a JSON-RPC result or error with the request's JSON-RPC id

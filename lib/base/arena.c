@@ -37,7 +37,7 @@ static bool add_block(struct mx_arena *arena, size_t bytes)
 
     while (size < bytes)
         size *= 2;
-    block = (struct mx_arena_block *)malloc(sizeof *block + size);
+    block = malloc(sizeof *block + size);
     if (!block)
         return false;
     *block = (struct mx_arena_block){arena->block, size, 0, 0};
@@ -67,7 +67,7 @@ void *mx_arena_take(struct mx_arena *arena, size_t bytes)
 
 struct mcpx_slice mx_arena_copy(struct mx_arena *arena, struct mcpx_slice text)
 {
-    char *copy = (char *)mx_arena_take(arena, text.len);
+    char *copy = mx_arena_take(arena, text.len);
 
     if (copy && text.len)
         memcpy(copy, text.text, text.len);

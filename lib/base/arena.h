@@ -1,6 +1,4 @@
-/*
- * arena.h - memory taken piece by piece and freed all at once, or back to a mark.
- */
+/* arena.h - memory taken piece by piece and freed all at once, or back to a mark. */
 #ifndef MX_ARENA_H
 #define MX_ARENA_H
 

@@ -1,6 +1,4 @@
-/*
- * bucket.h - rates of any number of names in memory that does not grow. Time is an argument.
- */
+/* bucket.h - rates of any number of names in memory that does not grow. Time is an argument. */
 #ifndef MX_BUCKET_H
 #define MX_BUCKET_H
 

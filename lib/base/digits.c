@@ -4,6 +4,8 @@
  */
 #include "lib/base/digits.h"
 
+#include "lib/base/rows.h"
+
 enum { DIGITS_MAX = 18 }; /* always fit into 64 bits */
 
 bool mx_decimal_clamp(struct mcpx_slice text, uint64_t max, uint64_t *out)
@@ -117,9 +119,7 @@ bool mx_base64url_decode(struct mcpx_slice text, struct mcpx_text *out)
         mcpx_text_add(out, &byte, 1);
     }
     valid = valid && (bits & ((1u << held) - 1)) == 0;
-    if (!valid && out->text) {
-        out->len = begin;
-        out->text[begin] = '\0';
-    }
+    if (!valid)
+        mx_take_back(out, begin);
     return valid;
 }

@@ -1,6 +1,4 @@
-/*
- * fault.h - fills a struct mcpx_fault.
- */
+/* fault.h - fills a struct mcpx_fault. */
 #ifndef MX_FAULT_H
 #define MX_FAULT_H
 

@@ -1,6 +1,4 @@
-/*
- * histogram.h - how many values fell into each of a row of classes.
- */
+/* histogram.h - how many values fell into each of a row of classes. */
 #ifndef MX_HISTOGRAM_H
 #define MX_HISTOGRAM_H
 

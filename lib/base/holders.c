@@ -77,18 +77,14 @@ static void settle_holder(struct mx_holders *holders, struct mx_holder *holder)
     put_at(holders, at, holder);
 }
 
-static bool reserve_holder(struct mx_holders *holders)
-{
-    return mx_map_reserve(&holders->by_owner) &&
-           mx_make_room(&holders->largest_first, holders->count, &holders->room,
-                        sizeof(struct mx_holder *));
-}
-
 static struct mx_holder *new_holder(struct mx_holders *holders, struct mcpx_slice owner)
 {
     struct mx_holder *holder;
 
-    if (!reserve_holder(holders) || !(holder = malloc(sizeof *holder + owner.len)))
+    if (!mx_map_reserve(&holders->by_owner) ||
+        !mx_make_room(&holders->largest_first, holders->count, &holders->room,
+                      sizeof(struct mx_holder *)) ||
+        !(holder = malloc(sizeof *holder + owner.len)))
         return NULL;
     if (owner.len)
         memcpy(holder + 1, owner.text, owner.len);

@@ -140,10 +140,8 @@ uint64_t mx_map_next(const struct mx_map *map, uint64_t hash, size_t *at)
     }
 }
 
-/*
- * Closes the gap at `gap`: moves back every later slot of the same cluster that may stand there, so
- * a search never meets removed slots.
- */
+/* Closes the gap at `gap`: moves back every later slot of the same cluster that may stand there, so
+ * a search never meets removed slots. */
 static void close_gap(struct mx_map *map, size_t gap)
 {
     size_t mask = map->size - 1;

@@ -1,6 +1,4 @@
-/*
- * map.h - a hash table from keyed hashes to numbers: ids to serials, names to topics.
- */
+/* map.h - a hash table from keyed hashes to numbers: ids to serials, names to topics. */
 #ifndef MX_MAP_H
 #define MX_MAP_H
 

@@ -31,10 +31,8 @@ static inline size_t before_first(uint64_t marks)
     return (size_t)((((below & MX_EACH_BYTE(1)) * MX_EACH_BYTE(1)) >> 56) - 1);
 }
 
-/*
- * 0x80 in every byte that is a quote, a backslash, a control character or not ASCII. A borrow may
- * mark other bytes, too, but only above the lowest correct mark, and only the lowest counts.
- */
+/* 0x80 in every byte that is a quote, a backslash, a control character or not ASCII. A borrow may
+ * mark other bytes, too, but only above the lowest correct mark, and only the lowest counts. */
 static inline uint64_t marks_of(uint64_t word)
 {
     uint64_t control = word - MX_EACH_BYTE(0x20);

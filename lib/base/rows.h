@@ -1,6 +1,6 @@
 /*
- * rows.h - growing arrays, searching sorted ones, texts in one piece of memory, and texts emptied
- * from the front.
+ * rows.h - growing arrays, searching sorted ones, texts in one piece of memory, and texts made
+ * shorter at either end.
  */
 #ifndef MX_ROWS_H
 #define MX_ROWS_H
@@ -43,6 +43,14 @@ static inline struct mcpx_slice mx_keep(char **room, struct mcpx_slice text)
     memcpy(*room, text.text, text.len);
     *room += text.len;
     return copy;
+}
+
+/** Removes what was appended to a text since it had `len` bytes; whether it failed stays. */
+static inline void mx_take_back(struct mcpx_text *text, size_t len)
+{
+    text->len = len;
+    if (text->text)
+        text->text[len] = '\0';
 }
 
 /** Removes the first `*gone` bytes of a text once they are half of it; then sets `*gone` to 0. */

@@ -1,6 +1,4 @@
-/*
- * scoped.h - variables cleaned up at the end of their block, also on return or break.
- */
+/* scoped.h - variables cleaned up at the end of their block, also on return or break. */
 #ifndef MX_SCOPED_H
 #define MX_SCOPED_H
 

@@ -1,9 +1,8 @@
 /*
  * ws_client_turn.c - the order of work: input goes into the session, its events to the application,
  * and once per loop iteration the session's output is written. So a hundred requests in one read
- * are answered in one write.
- * The wire's events only note what happened; making and breaking connections is done by the
- * timer, outside of them.
+ * are answered in one write. The wire's events only note what happened; making and breaking
+ * connections is done by the timer, outside of them.
  *
  * An event points into its message, and the session keeps one message. While an application holds
  * an event, the next message waits in a text. Rejected: copies of whole events; they hold an
@@ -135,10 +134,8 @@ static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
     return true;
 }
 
-/*
- * A refused certificate is like a refused token: its file may have another one by now. The session
- * judges the end but does not know files, so it is told before.
- */
+/* A refused certificate is like a refused token: its file may have another one by now. The session
+ * judges the end but does not know files, so it is told before. */
 static void end(struct mcpx_client *client, int code, struct mcpx_slice reason)
 {
     bool is_refused = client->by_certificate && mcpx_error_again(code) == MCPX_AGAIN_TOKEN;

@@ -35,7 +35,6 @@ void mcpx_wrap_tool(struct mcpx_text *out, struct mcpx_slice tool, enum mcpx_for
     struct mcpx_slice outline =
         mcpx_slice_of(form == MCPX_FORM_RESPONSE ? response : envelope);
     struct mcpx_slice own = mcpx_json_get(tool, "outputSchema");
-    struct mcpx_slice before = mcpx_json_get(tool, "_meta");
     struct mcpx_json_change changes[2] = {{"outputSchema", outline}, {"_meta", {NULL, 0}}};
     mx_scoped_text meta = {0};
 
@@ -45,9 +44,7 @@ void mcpx_wrap_tool(struct mcpx_text *out, struct mcpx_slice tool, enum mcpx_for
         return;
     }
     if (own.text) {
-        bool is_object = mcpx_json_type(before) == MCPX_JSON_OBJECT;
-
-        mcpx_json_add_changed(&meta, is_object ? before : MCPX_SLICE("{}"),
+        mcpx_json_add_changed(&meta, mcpx_json_get(tool, "_meta"),
                               &(struct mcpx_json_change){MCPX_OUTPUT_SCHEMA_MEMBER, own}, 1);
         changes[1].value = mcpx_text_view(&meta);
     }
@@ -97,8 +94,8 @@ static bool list_aliases(struct mx_arena *arena, const struct mcpx_terms *terms,
 {
     const struct mcpx_handshake *known = &terms->handshake;
     size_t tool_count = known->alias_namespace.len > 0 ? mcpx_tools_count(tools) : 0;
-    struct mcpx_alias *list = (struct mcpx_alias *)mx_arena_take(
-        arena, (known->alias_count + tool_count) * sizeof *list);
+    struct mcpx_alias *list =
+        mx_arena_take(arena, (known->alias_count + tool_count) * sizeof *list);
 
     out->aliases = list;
     out->alias_count = 0;
@@ -143,8 +140,7 @@ enum mcpx_err mx_handshake_result(struct mcpx_text *out, const struct mcpx_terms
     struct mcpx_handshake handshake = terms->handshake;
     size_t before = out->len, count = mcpx_tools_count(tools);
     MX_SCOPED(mx_arena_fini) struct mx_arena arena = {0};
-    struct mcpx_slice *names =
-        (struct mcpx_slice *)mx_arena_take(&arena, count * sizeof *names);
+    struct mcpx_slice *names = mx_arena_take(&arena, count * sizeof *names);
     mx_scoped_text document = {0};
     enum mcpx_err err = MCPX_ENOMEM;
 

@@ -171,11 +171,8 @@ static bool take_context(struct mx_admission *a)
 static struct mcpx_slice find_tool(struct mx_admission *a)
 {
     const struct mcpx_calls *calls = a->calls;
-    const struct mcpx_slice none = {0};
 
-    if (!a->tools)
-        return a->name;
-    if (mx_tools_has(a->tools, a->name))
+    if (!a->tools || mx_tools_has(a->tools, a->name))
         return a->name;
     if (calls->own && mx_tools_has(calls->own, a->name)) {
         a->is_handshake = true;
@@ -184,7 +181,7 @@ static struct mcpx_slice find_tool(struct mx_admission *a)
     }
     return calls->options.side == MCPX_SIDE_SERVER
                ? mx_alias_find(calls->terms, a->tools, a->name)
-               : none;
+               : (struct mcpx_slice){0};
 }
 
 /* True when the sender may call the tool; checked only where the router does not. */
@@ -244,9 +241,7 @@ static bool change_params(struct mx_admission *a)
         changes[count++] = (struct mcpx_json_change){"name", mcpx_text_view(&name)};
     }
     if (terms->policy != MX_CONTEXT_IGNORE && !context_given(terms, a->params).text) {
-        struct mcpx_slice before = mcpx_json_get(a->params, terms->place);
-
-        mcpx_json_add_changed(&part, before.text ? before : MCPX_SLICE("{}"),
+        mcpx_json_add_changed(&part, mcpx_json_get(a->params, terms->place),
                               &(struct mcpx_json_change){terms->name, a->context}, 1);
         changes[count++] = (struct mcpx_json_change){terms->place, mcpx_text_view(&part)};
     }
@@ -369,7 +364,7 @@ enum mcpx_err mcpx_calls_admit(struct mcpx_calls *calls,
 
     *out = (struct mcpx_admission){0};
     mx_calls_begin(calls);
-    a.call = (struct mcpx_call *)calloc(1, sizeof *a.call);
+    a.call = calloc(1, sizeof *a.call);
     if (!a.call)
         return MCPX_ENOMEM;
     admit(&a, out);

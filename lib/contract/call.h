@@ -96,9 +96,7 @@ struct mcpx_slice mx_calls_copy(struct mcpx_calls *calls, struct mx_arena *arena
 struct mcpx_slice mx_calls_take(struct mcpx_calls *calls, struct mx_arena *arena,
                                 struct mcpx_text text);
 
-/*
- * Each sets calls->call_error. All return false.
- */
+/* Each sets calls->call_error. All return false. */
 
 /** An error without a place. */
 bool mx_call_error_set(struct mcpx_calls *calls, enum mcpx_cause cause);
@@ -187,14 +185,10 @@ struct mx_admission {
     bool is_handshake; /* the enforcement point answers */
 };
 
-/**
- * Reads the request, and sets calls->call_error for an invalid one. Sets the call's route.
- */
+/** Reads the request, and sets calls->call_error for an invalid one. Sets the call's route. */
 void mx_call_read(struct mx_admission *a);
 
-/*
- * Steps: false with calls->call_error set.
- */
+/* Steps: false with calls->call_error set. */
 
 /** Takes the schemas of the tool, and records the call. */
 bool mx_admit_log_start(struct mx_admission *a);

@@ -4,6 +4,7 @@
  */
 #include "lib/contract/call.h"
 
+#include "lib/base/digits.h"
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/schema/program.h"
@@ -95,7 +96,7 @@ static void read_params(struct mx_admission *a, struct mcpx_slice params)
 
 bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slice params)
 {
-    struct mcpx_slice input = mcpx_json_get(params, "input"), name;
+    struct mcpx_slice input = mcpx_json_get(params, "input");
     struct mcpx_slice context = mcpx_json_get(params, "context");
     mx_scoped_text tool = {0};
     bool is_call = mcpx_json_type(input) == MCPX_JSON_OBJECT &&
@@ -105,8 +106,8 @@ bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slice params)
     out->failed |= tool.failed;
     if (!is_call)
         return false;
-    name = (struct mcpx_slice){tool.text + prefix.len, tool.len - prefix.len};
-    mx_format(out, "{\"name\":%q,\"arguments\":%s", name, input);
+    mx_format(out, "{\"name\":%q,\"arguments\":%s",
+              mx_behind(mcpx_text_view(&tool), prefix.len), input);
     if (context.text)
         mx_format(out, ",\"_meta\":{\"" MCPX_CONTEXT_MEMBER "\":%s}", context);
     mcpx_text_puts(out, "}");

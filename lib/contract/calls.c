@@ -23,7 +23,7 @@ static bool add_own_tool(struct mcpx_calls *calls)
 
 struct mcpx_calls *mcpx_calls_new(const struct mcpx_calls_options *options)
 {
-    struct mcpx_calls *calls = (struct mcpx_calls *)calloc(1, sizeof *calls);
+    struct mcpx_calls *calls = calloc(1, sizeof *calls);
     bool is_made;
 
     if (!calls)
@@ -116,7 +116,7 @@ bool mcpx_calls_next_record(struct mcpx_calls *calls, enum mcpx_record *which,
         return false;
     }
     record = calls->records.text + calls->taken;
-    end = (const char *)memchr(record, '\n', calls->records.len - calls->taken);
+    end = memchr(record, '\n', calls->records.len - calls->taken);
     *which = (enum mcpx_record) * record;
     *line = (struct mcpx_slice){record + 1, (size_t)(end - record)};
     calls->taken += 1 + line->len;

@@ -26,18 +26,21 @@ struct row {
 #define ROW(constant, name, breach) [constant] = {name, breach},
 static const struct row rows[MCPX_CONTRACT_COUNT] = {MCPX_CONTRACTS(ROW)};
 
-/* The row of a name; each of `count` rows of `size` bytes begins with one. `count`: none. */
-static size_t find_row(struct mcpx_slice name, const void *table, size_t size, size_t count)
+/* Finds the row of a name; each of `count` rows of `size` bytes begins with one. An enum without
+ * negative values is an unsigned int, so `out` may be one. */
+static bool find_row(struct mcpx_slice name, const void *table, size_t size, unsigned count,
+                     unsigned *out)
 {
-    size_t row = 0;
     const char *at;
 
-    for (; row < count; row++) {
+    for (unsigned row = 0; row < count; row++) {
         memcpy(&at, (const char *)table + row * size, sizeof at);
-        if (mcpx_slice_equal(name, mcpx_slice_of(at)))
-            break;
+        if (mcpx_slice_equal(name, mcpx_slice_of(at))) {
+            *out = row;
+            return true;
+        }
     }
-    return row;
+    return false;
 }
 
 const char *mcpx_contract_name(enum mcpx_contract contract)
@@ -47,11 +50,7 @@ const char *mcpx_contract_name(enum mcpx_contract contract)
 
 bool mcpx_contract_find(struct mcpx_slice name, enum mcpx_contract *out)
 {
-    size_t row = find_row(name, rows, sizeof *rows, MCPX_CONTRACT_COUNT);
-
-    if (row < MCPX_CONTRACT_COUNT)
-        *out = (enum mcpx_contract)row;
-    return row < MCPX_CONTRACT_COUNT;
+    return find_row(name, rows, sizeof *rows, MCPX_CONTRACT_COUNT, out);
 }
 
 enum mcpx_code mcpx_contract_breach(enum mcpx_contract contract)
@@ -179,11 +178,7 @@ const char *mcpx_code_name(enum mcpx_code code)
 
 bool mcpx_code_find(struct mcpx_slice name, enum mcpx_code *out)
 {
-    size_t row = find_row(name, codes, sizeof *codes, MCPX_CODE_COUNT);
-
-    if (row < MCPX_CODE_COUNT)
-        *out = (enum mcpx_code)row;
-    return row < MCPX_CODE_COUNT;
+    return find_row(name, codes, sizeof *codes, MCPX_CODE_COUNT, out);
 }
 
 int mcpx_code_status(enum mcpx_code code)
@@ -284,11 +279,7 @@ const char *mcpx_form_name(enum mcpx_form form)
 
 bool mcpx_form_find(struct mcpx_slice name, enum mcpx_form *out)
 {
-    size_t row = find_row(name, forms, sizeof *forms, MCPX_FORM_COUNT);
-
-    if (row < MCPX_FORM_COUNT)
-        *out = (enum mcpx_form)row;
-    return row < MCPX_FORM_COUNT;
+    return find_row(name, forms, sizeof *forms, MCPX_FORM_COUNT, out);
 }
 
 const char *mcpx_tier_name(enum mcpx_tier tier)
@@ -298,9 +289,5 @@ const char *mcpx_tier_name(enum mcpx_tier tier)
 
 bool mcpx_tier_find(struct mcpx_slice name, enum mcpx_tier *out)
 {
-    size_t row = find_row(name, tiers, sizeof *tiers, MCPX_TIER_COUNT);
-
-    if (row < MCPX_TIER_COUNT)
-        *out = (enum mcpx_tier)row;
-    return row < MCPX_TIER_COUNT;
+    return find_row(name, tiers, sizeof *tiers, MCPX_TIER_COUNT, out);
 }

@@ -8,6 +8,7 @@
 #include "lib/json/digest.h"
 #include "lib/json/tree.h"
 
+#include "lib/base/rows.h"
 #include "lib/json/json_write.h"
 #include <mcpx/record.h>
 
@@ -31,17 +32,6 @@ static void tell(struct mcpx_parity *parity)
     if (parity->differ && !path->failed)
         parity->differ(parity->context, line,
                        path->len ? mcpx_text_view(path) : MCPX_SLICE(""));
-}
-
-static void go_back(struct mcpx_parity *parity, size_t len)
-{
-    struct mcpx_text *path = &parity->state->path;
-
-    if (path->failed)
-        return;
-    path->len = len;
-    if (path->text)
-        path->text[len] = '\0';
 }
 
 /* True for members of a line that differ between runs or transports anyway. */
@@ -68,7 +58,7 @@ static void compare_member(struct mcpx_parity *parity, enum mcpx_parity_side sid
         compare_values(parity, name + 1, other);
     else
         tell(parity);
-    go_back(parity, len);
+    mx_take_back(&parity->state->path, len);
 }
 
 /* Finds a member of the new log's object by a name, a node of the other log's tree. */
@@ -77,7 +67,7 @@ static struct mx_named *find(struct mx_named *list, size_t count, const struct m
 {
     struct mx_named key = {.inside = mx_tree_inside(tree, name)};
 
-    return (struct mx_named *)bsearch(&key, list, count, sizeof *list, mx_named_compare);
+    return bsearch(&key, list, count, sizeof *list, mx_named_compare);
 }
 
 /* Members found in both get node 0 in the list, never that of a name. */
@@ -107,13 +97,13 @@ static void compare_items(struct mcpx_parity *parity, uint32_t golden, uint32_t 
 {
     const struct mx_tree *trees = parity->state->trees;
     size_t len = parity->state->path.len;
-    uint32_t end = mx_tree_end(&trees[MCPX_PARITY_GOLDEN], golden);
+    uint32_t end = mx_tree_next(&trees[MCPX_PARITY_GOLDEN], golden);
     uint32_t a = golden + 1, b = other + 1;
 
     for (unsigned i = 0; a < end; i++) {
         mx_format(&parity->state->path, "/%s", i);
         compare_values(parity, a, b);
-        go_back(parity, len);
+        mx_take_back(&parity->state->path, len);
         a = mx_tree_next(&trees[MCPX_PARITY_GOLDEN], a);
         b = mx_tree_next(&trees[MCPX_PARITY_NEW], b);
     }
@@ -163,7 +153,7 @@ enum mcpx_err mcpx_parity_next(struct mcpx_parity *parity, const struct mcpx_sli
     enum mcpx_err err = MCPX_OK;
 
     if (!parity->state)
-        parity->state = (struct mx_parity_state *)calloc(1, sizeof *parity->state);
+        parity->state = calloc(1, sizeof *parity->state);
     if (!parity->state)
         return MCPX_ENOMEM;
     for (int i = 0; i < 2 && !err; i++) {

@@ -14,6 +14,125 @@
 
 #include <stdlib.h>
 
+/* Made ids, and ids of a call. For a deterministic id, only the beginning of its name's SHA-1 is
+ * kept, with the number of requests for it. Names with an equal beginning share one counter; their
+ * ids stay different. */
+
+enum { UUID_BYTES = 16 };
+
+/* 235fd3ef-2f17-599e-b514-ca718a7069ee: version 5 of urn:mcpx:ids in the namespace of URLs. */
+static const unsigned char id_namespace[UUID_BYTES] = {0x23, 0x5f, 0xd3, 0xef, 0x2f, 0x17,
+                                                       0x59, 0x9e, 0xb5, 0x14, 0xca, 0x71,
+                                                       0x8a, 0x70, 0x69, 0xee};
+
+static const char *const purposes[] = {
+    [MCPX_ID_REQUEST] = "req:", [MCPX_ID_SPAN] = "span:", [MCPX_ID_RUN] = "run:"};
+
+struct mcpx_ids {
+    struct mx_map counts; /* requests, by the beginning of a name's SHA-1 */
+};
+
+struct mcpx_ids *mcpx_ids_new(void)
+{
+    return calloc(1, sizeof(struct mcpx_ids));
+}
+
+void mcpx_ids_free(struct mcpx_ids *ids)
+{
+    if (!ids)
+        return;
+    mx_map_fini(&ids->counts);
+    free(ids);
+}
+
+/* RFC 9562 sections 4.1 and 4.2. */
+static void write_uuid(const unsigned char *bytes, int version, char *out)
+{
+    unsigned char uuid[UUID_BYTES];
+
+    memcpy(uuid, bytes, sizeof uuid);
+    uuid[6] = (unsigned char)((uuid[6] & 0x0f) | version << 4);
+    uuid[8] = (unsigned char)((uuid[8] & 0x3f) | 0x80);
+    mx_hex_format(uuid, sizeof uuid, out);
+}
+
+void mcpx_id_random(const unsigned char random[16], char out[MCPX_ID_LEN + 1])
+{
+    write_uuid(random, 4, out);
+}
+
+/* Writes the name of an id: namespace, purpose and call. Its SHA-1 is the first id. */
+static void write_name(struct mcpx_text *out, enum mcpx_id_purpose purpose,
+                       struct mcpx_slice tool, struct mcpx_slice arguments)
+{
+    enum mcpx_err err = MCPX_OK;
+
+    mcpx_text_add(out, (const char *)id_namespace, sizeof id_namespace);
+    mx_format(out, "%s{\"arguments\":", purposes[purpose]);
+    if (arguments.text)
+        err = mcpx_canonical_add(out, arguments, NULL);
+    else
+        mcpx_text_puts(out, "{}");
+    if (err == MCPX_ENOMEM)
+        out->failed = true;
+    else if (err)
+        mcpx_text_slice(out, arguments);
+    mcpx_text_puts(out, ",\"tool\":");
+    mx_canonical_string(out, tool);
+    mcpx_text_puts(out, "}");
+}
+
+/* The SHA-1 of the name; from the second time on, of the numbered name. */
+static bool next_sum(struct mcpx_ids *ids, struct mcpx_text *name,
+                     unsigned char sum[MX_SHA1_BYTES])
+{
+    size_t at = 0;
+    uint64_t hash, count;
+
+    if (name->failed || !mx_sha1(mcpx_text_view(name), sum))
+        return false;
+    memcpy(&hash, sum, sizeof hash);
+    count = mx_map_next(&ids->counts, hash, &at);
+    if (count > 0) {
+        mx_format(name, "#%s", count + 1);
+        if (name->failed || !mx_sha1(mcpx_text_view(name), sum))
+            return false;
+        mx_map_remove(&ids->counts, hash, count);
+    } else if (!mx_map_reserve(&ids->counts)) {
+        return false;
+    }
+    mx_map_put(&ids->counts, hash, count + 1);
+    return true;
+}
+
+enum mcpx_err mcpx_ids_next(struct mcpx_ids *ids, enum mcpx_id_purpose purpose,
+                            struct mcpx_slice tool, struct mcpx_slice arguments,
+                            char out[MCPX_ID_LEN + 1])
+{
+    mx_scoped_text name = {0};
+    unsigned char sum[MX_SHA1_BYTES];
+
+    write_name(&name, purpose, tool, arguments);
+    if (!next_sum(ids, &name, sum))
+        return MCPX_ENOMEM;
+    write_uuid(sum, 5, out);
+    return MCPX_OK;
+}
+
+/* Writes the id of a request's run, of version 5, too. Returns false when memory runs out. */
+static bool id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 1])
+{
+    mx_scoped_text name = {0};
+    unsigned char sum[MX_SHA1_BYTES];
+
+    mcpx_text_add(&name, (const char *)id_namespace, sizeof id_namespace);
+    mx_format(&name, "%s%s", purposes[MCPX_ID_RUN], request_id);
+    if (name.failed || !mx_sha1(mcpx_text_view(&name), sum))
+        return false;
+    write_uuid(sum, 5, out);
+    return true;
+}
+
 /* Limits of the contract in code points. */
 enum { NAME_MAX_POINTS = 200, VERSION_MAX = 100 };
 
@@ -103,7 +222,7 @@ static void add_run_id(struct mcpx_text *out, const struct mcpx_wrap *call,
     const char *at = digits;
 
     if (is_deterministic || call->run_id.len != MCPX_ID_LEN)
-        out->failed |= mx_id_of_run(call->request_id, digits) != MCPX_OK;
+        out->failed |= !id_of_run(call->request_id, digits);
     else
         memcpy(digits, call->run_id.text, MCPX_ID_LEN);
     mcpx_text_puts(out, ",\"run_id\":\"");
@@ -208,126 +327,6 @@ bool mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *ans
         add_integrity(out);
     wrapper->failed |= out->failed;
     return is_clear;
-}
-
-/*
- * Made ids, and ids of a call. For a deterministic id, only the beginning of its name's SHA-1 is
- * kept, with the number of requests for it. Names with an equal beginning share one counter; their
- * ids stay different.
- */
-
-enum { UUID_BYTES = 16 };
-
-/* 235fd3ef-2f17-599e-b514-ca718a7069ee: version 5 of urn:mcpx:ids in the namespace of URLs. */
-static const unsigned char id_namespace[UUID_BYTES] = {0x23, 0x5f, 0xd3, 0xef, 0x2f, 0x17,
-                                                       0x59, 0x9e, 0xb5, 0x14, 0xca, 0x71,
-                                                       0x8a, 0x70, 0x69, 0xee};
-
-static const char *const purposes[] = {
-    [MCPX_ID_REQUEST] = "req:", [MCPX_ID_SPAN] = "span:", [MCPX_ID_RUN] = "run:"};
-
-struct mcpx_ids {
-    struct mx_map counts; /* requests, by the beginning of a name's SHA-1 */
-};
-
-struct mcpx_ids *mcpx_ids_new(void)
-{
-    return (struct mcpx_ids *)calloc(1, sizeof(struct mcpx_ids));
-}
-
-void mcpx_ids_free(struct mcpx_ids *ids)
-{
-    if (!ids)
-        return;
-    mx_map_fini(&ids->counts);
-    free(ids);
-}
-
-/* RFC 9562 sections 4.1 and 4.2. */
-static void write_uuid(const unsigned char *bytes, int version, char *out)
-{
-    unsigned char uuid[UUID_BYTES];
-
-    memcpy(uuid, bytes, sizeof uuid);
-    uuid[6] = (unsigned char)((uuid[6] & 0x0f) | version << 4);
-    uuid[8] = (unsigned char)((uuid[8] & 0x3f) | 0x80);
-    mx_hex_format(uuid, sizeof uuid, out);
-}
-
-void mcpx_id_random(const unsigned char random[16], char out[MCPX_ID_LEN + 1])
-{
-    write_uuid(random, 4, out);
-}
-
-/* Writes the name of an id: namespace, purpose and call. Its SHA-1 is the first id. */
-static void write_name(struct mcpx_text *out, enum mcpx_id_purpose purpose,
-                       struct mcpx_slice tool, struct mcpx_slice arguments)
-{
-    enum mcpx_err err = MCPX_OK;
-
-    mcpx_text_add(out, (const char *)id_namespace, sizeof id_namespace);
-    mx_format(out, "%s{\"arguments\":", purposes[purpose]);
-    if (arguments.text)
-        err = mcpx_canonical_add(out, arguments, NULL);
-    else
-        mcpx_text_puts(out, "{}");
-    if (err == MCPX_ENOMEM)
-        out->failed = true;
-    else if (err)
-        mcpx_text_slice(out, arguments);
-    mcpx_text_puts(out, ",\"tool\":");
-    mx_canonical_string(out, tool);
-    mcpx_text_puts(out, "}");
-}
-
-/* The SHA-1 of the name; from the second time on, of the numbered name. */
-static bool next_sum(struct mcpx_ids *ids, struct mcpx_text *name,
-                     unsigned char sum[MX_SHA1_BYTES])
-{
-    size_t at = 0;
-    uint64_t hash, count;
-
-    if (name->failed || !mx_sha1(mcpx_text_view(name), sum))
-        return false;
-    memcpy(&hash, sum, sizeof hash);
-    count = mx_map_next(&ids->counts, hash, &at);
-    if (count > 0) {
-        mx_format(name, "#%s", count + 1);
-        if (name->failed || !mx_sha1(mcpx_text_view(name), sum))
-            return false;
-        mx_map_remove(&ids->counts, hash, count);
-    } else if (!mx_map_reserve(&ids->counts)) {
-        return false;
-    }
-    mx_map_put(&ids->counts, hash, count + 1);
-    return true;
-}
-
-enum mcpx_err mcpx_ids_next(struct mcpx_ids *ids, enum mcpx_id_purpose purpose,
-                            struct mcpx_slice tool, struct mcpx_slice arguments,
-                            char out[MCPX_ID_LEN + 1])
-{
-    mx_scoped_text name = {0};
-    unsigned char sum[MX_SHA1_BYTES];
-
-    write_name(&name, purpose, tool, arguments);
-    if (!next_sum(ids, &name, sum))
-        return MCPX_ENOMEM;
-    write_uuid(sum, 5, out);
-    return MCPX_OK;
-}
-
-enum mcpx_err mx_id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 1])
-{
-    mx_scoped_text name = {0};
-    unsigned char sum[MX_SHA1_BYTES];
-
-    mcpx_text_add(&name, (const char *)id_namespace, sizeof id_namespace);
-    mx_format(&name, "%s%s", purposes[MCPX_ID_RUN], request_id);
-    if (name.failed || !mx_sha1(mcpx_text_view(&name), sum))
-        return MCPX_ENOMEM;
-    write_uuid(sum, 5, out);
-    return MCPX_OK;
 }
 
 /* Appends a string without blanks around it; false for other types, or all blanks. */

@@ -170,10 +170,8 @@ void mcpx_validation_add(struct mcpx_text *out, const struct mcpx_validation *li
     mcpx_text_puts(out, "}\n");
 }
 
-/*
- * A tool in its namespace, or a namespace: then `tool` is absent, and `known` describes the
- * namespace.
- */
+/* A tool in its namespace, or a namespace: then `tool` is absent, and `known` describes the
+ * namespace. */
 struct entry {
     struct mcpx_slice space;
     struct mcpx_slice tool;
@@ -195,7 +193,7 @@ struct mcpx_slice mcpx_namespace_of(const struct mcpx_namespaces *known,
     }
     if (longest.len > 0)
         return longest;
-    dot = tool.len > 0 ? (const char *)memchr(tool.text, '.', tool.len) : NULL;
+    dot = tool.len > 0 ? memchr(tool.text, '.', tool.len) : NULL;
     if (dot && dot > tool.text)
         return (struct mcpx_slice){tool.text, (size_t)(dot - tool.text)};
     return known->participant;
@@ -203,7 +201,7 @@ struct mcpx_slice mcpx_namespace_of(const struct mcpx_namespaces *known,
 
 static int by_space_and_tool(const void *a, const void *b)
 {
-    const struct entry *left = (const struct entry *)a, *right = (const struct entry *)b;
+    const struct entry *left = a, *right = b;
     int order = mcpx_slice_compare(left->space, right->space);
 
     return order != 0 ? order : mcpx_slice_compare(left->tool, right->tool);
@@ -211,8 +209,7 @@ static int by_space_and_tool(const void *a, const void *b)
 
 static int by_alias(const void *a, const void *b)
 {
-    const struct mcpx_alias *left = (const struct mcpx_alias *)a;
-    const struct mcpx_alias *right = (const struct mcpx_alias *)b;
+    const struct mcpx_alias *left = a, *right = b;
     int order = mcpx_slice_compare(left->alias, right->alias);
 
     return order != 0 ? order : mcpx_slice_compare(left->canonical, right->canonical);
@@ -271,7 +268,7 @@ static size_t add_namespace(struct mcpx_text *out, const struct entry *entries, 
 static bool add_namespaces(struct mcpx_text *out, const struct mcpx_handshake *handshake)
 {
     size_t most = handshake->namespaces.count + handshake->tool_count + 1, count, at = 0;
-    struct entry *entries = (struct entry *)calloc(most, sizeof *entries);
+    struct entry *entries = calloc(most, sizeof *entries);
 
     if (!entries)
         return false;
@@ -287,7 +284,7 @@ static bool add_namespaces(struct mcpx_text *out, const struct mcpx_handshake *h
 static bool add_aliases(struct mcpx_text *out, const struct mcpx_handshake *handshake)
 {
     size_t count = handshake->alias_count;
-    struct mcpx_alias *sorted = (struct mcpx_alias *)calloc(count + 1, sizeof *sorted);
+    struct mcpx_alias *sorted = calloc(count + 1, sizeof *sorted);
 
     if (!sorted)
         return false;

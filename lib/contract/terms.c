@@ -177,8 +177,7 @@ static void read_tools(struct reading *r, struct mcpx_slice tools)
 {
     struct mcpx_terms *terms = r->terms;
 
-    terms->tools =
-        (struct mx_tool_terms *)take(r, mcpx_json_length(tools), sizeof *terms->tools);
+    terms->tools = take(r, mcpx_json_length(tools), sizeof *terms->tools);
     MCPX_JSON_EACH_WHILE(!r->failed, walk, tools) {
         struct mx_tool_terms *tool = &terms->tools[terms->tool_count++];
 
@@ -209,8 +208,7 @@ static void read_aliases(struct reading *r, struct mcpx_slice aliases)
 {
     struct mcpx_handshake *out = &r->terms->handshake;
     struct mcpx_slice names = mcpx_json_get(aliases, "names");
-    struct mcpx_alias *list =
-        (struct mcpx_alias *)take(r, mcpx_json_length(names), sizeof *list);
+    struct mcpx_alias *list = take(r, mcpx_json_length(names), sizeof *list);
 
     out->aliases_enabled = aliases.text;
     out->alias_namespace = text_of(r, mcpx_json_get(aliases, "namespace"));
@@ -223,32 +221,26 @@ static void read_aliases(struct reading *r, struct mcpx_slice aliases)
 
 static void read_flags(struct reading *r, struct mcpx_slice flags)
 {
-    struct mcpx_slice *list =
-        (struct mcpx_slice *)take(r, mcpx_json_length(flags), sizeof *list);
-    size_t count = 0;
+    struct mcpx_slice *list = take(r, mcpx_json_length(flags), sizeof *list);
 
-    MCPX_JSON_EACH_WHILE(!r->failed, walk, flags)
-        list[count++] = text_of(r, walk.value);
     r->terms->handshake.flags = list;
-    r->terms->handshake.flag_count = count;
+    MCPX_JSON_EACH_WHILE(!r->failed, walk, flags)
+        list[r->terms->handshake.flag_count++] = text_of(r, walk.value);
 }
 
 static void read_namespaces(struct reading *r, struct mcpx_slice namespaces)
 {
-    struct mcpx_namespace *list =
-        (struct mcpx_namespace *)take(r, mcpx_json_length(namespaces), sizeof *list);
-    size_t count = 0;
+    struct mcpx_namespace *list = take(r, mcpx_json_length(namespaces), sizeof *list);
+    struct mcpx_namespaces *out = &r->terms->handshake.namespaces;
 
-    MCPX_JSON_EACH_WHILE(!r->failed, walk, namespaces) {
-        list[count++] = (struct mcpx_namespace){
+    out->list = list;
+    MCPX_JSON_EACH_WHILE(!r->failed, walk, namespaces)
+        list[out->count++] = (struct mcpx_namespace){
             .name = name_of(r, &walk),
             .version = text_of(r, mcpx_json_get(walk.value, "version")),
             .owner = text_of(r, mcpx_json_get(walk.value, "owner")),
             .stability = text_of(r, mcpx_json_get(walk.value, "stability")),
         };
-    }
-    r->terms->handshake.namespaces.list = list;
-    r->terms->handshake.namespaces.count = count;
 }
 
 static void read_capabilities(struct reading *r, struct mcpx_slice capabilities)
@@ -309,7 +301,7 @@ enum mcpx_err mcpx_terms_read(struct mcpx_contracts *contracts, struct mcpx_slic
 
     if (err)
         return err;
-    r.terms = (struct mcpx_terms *)calloc(1, sizeof *r.terms);
+    r.terms = calloc(1, sizeof *r.terms);
     if (!r.terms)
         return MCPX_ENOMEM;
     copy = mx_arena_copy(&r.terms->arena, text);

@@ -12,6 +12,8 @@
 #include "lib/schema/program.h"
 #include "lib/schema/run.h"
 
+#include "lib/base/digits.h"
+#include "lib/base/fault.h"
 #include "lib/base/map.h"
 #include "lib/base/rows.h"
 #include "lib/json/json_write.h"
@@ -56,7 +58,7 @@ struct mcpx_tools {
 
 struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf, struct mcpx_slice participant)
 {
-    struct mcpx_tools *tools = (struct mcpx_tools *)calloc(1, sizeof *tools);
+    struct mcpx_tools *tools = calloc(1, sizeof *tools);
 
     if (!tools)
         return NULL;
@@ -121,8 +123,8 @@ struct mcpx_slice mcpx_tools_name(const struct mcpx_tools *tools, size_t index)
 
 static struct tool *find(const struct mcpx_tools *tools, struct mcpx_slice name)
 {
-    return (struct tool *)mx_map_find(&tools->by_name, mx_map_hash(tools->key, name),
-                                      offsetof(struct tool, name), name);
+    return mx_map_find(&tools->by_name, mx_map_hash(tools->key, name),
+                       offsetof(struct tool, name), name);
 }
 
 bool mx_tools_has(const struct mcpx_tools *tools, struct mcpx_slice name)
@@ -139,7 +141,7 @@ const unsigned char *mx_tools_digest(const struct mcpx_tools *tools)
  * runs out. */
 static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t name)
 {
-    struct tool *tool = (struct tool *)calloc(1, sizeof *tool);
+    struct tool *tool = calloc(1, sizeof *tool);
     bool failed;
 
     if (!tool)
@@ -234,12 +236,9 @@ enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
     if (err)
         return err;
     list = mcpx_json_get(value, "tools");
-    if (mcpx_json_type(list) != MCPX_JSON_ARRAY) {
-        if (fault)
-            *fault = (struct mcpx_fault){"expected an object with an array 'tools'", "",
-                                         list.text ? (size_t)(list.text - result.text) : 0};
-        return MCPX_EINVALID;
-    }
+    if (mcpx_json_type(list) != MCPX_JSON_ARRAY)
+        return mx_fault_set(fault, "expected an object with an array 'tools'", "",
+                            list.text ? (size_t)(list.text - result.text) : 0);
     is_added = digest_page(tools, result);
     MCPX_JSON_EACH_WHILE(is_added, walk, list)
         is_added = add_entry(tools, &tree, walk.value);
@@ -320,8 +319,7 @@ static enum mcpx_err refuse_bytes(const struct mcpx_tools *tools, struct side *s
 static enum mcpx_err compile(struct mcpx_tools *tools, const struct tool *tool,
                              struct side *side, struct mcpx_schema **out)
 {
-    struct mcpx_slice entry = {tool->text.text + tool->name.len,
-                               tool->text.len - tool->name.len};
+    struct mcpx_slice entry = mx_behind(mcpx_text_view(&tool->text), tool->name.len);
     struct mcpx_schema_options options = {.pointer = mcpx_slice_of(side->pointer)};
     MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {0};
     enum mcpx_err err;
@@ -373,7 +371,7 @@ enum mcpx_err mcpx_tools_schema(struct mcpx_tools *tools, struct mcpx_slice name
     struct side *side;
 
     if (!tool && name.len > prefix.len && memcmp(name.text, prefix.text, prefix.len) == 0)
-        tool = find(tools, (struct mcpx_slice){name.text + prefix.len, name.len - prefix.len});
+        tool = find(tools, mx_behind(name, prefix.len));
     if (!tool)
         return MCPX_ENOTFOUND;
     side = &tool->sides[which];

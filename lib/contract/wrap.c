@@ -5,6 +5,7 @@
  */
 #include "lib/contract/wrap.h"
 
+#include "lib/base/rows.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include "lib/json/tree.h"
@@ -19,7 +20,7 @@ enum { VALUE_DEPTH = MX_TREE_DEPTH - 1 };
 
 struct mcpx_wrapper *mcpx_wrapper_new(struct mcpx_contracts *contracts)
 {
-    struct mcpx_wrapper *wrapper = (struct mcpx_wrapper *)calloc(1, sizeof *wrapper);
+    struct mcpx_wrapper *wrapper = calloc(1, sizeof *wrapper);
 
     if (wrapper)
         wrapper->contracts = contracts;
@@ -215,12 +216,6 @@ static struct mcpx_slice first_text(struct mcpx_slice content, size_t *count)
     return first;
 }
 
-/* True for a literal that begins with this letter: true or false. */
-static bool is_bool(struct mcpx_slice value, char letter)
-{
-    return mcpx_json_type(value) == MCPX_JSON_BOOL && value.text[0] == letter;
-}
-
 bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESULT_MEMBERS],
                     struct mcpx_schema_error *error)
 {
@@ -270,10 +265,8 @@ static enum mcpx_err finish(const struct mcpx_wrapper *wrapper, struct mcpx_text
 {
     bool failed = wrapper->failed || out->failed;
 
-    if (failed && out->text) {
-        out->len = before;
-        out->text[before] = '\0';
-    }
+    if (failed)
+        mx_take_back(out, before);
     return failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
@@ -282,8 +275,9 @@ static void wrap_answer(struct mcpx_wrapper *wrapper, struct mx_answer *answer,
                         bool is_failure, struct mcpx_wrapped *outcome)
 {
     static const struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED};
-    bool is_refused = answer->call->form == MCPX_FORM_RESPONSE &&
-                      is_bool(mcpx_json_get(answer->value, "success"), 'f');
+    bool is_refused =
+        answer->call->form == MCPX_FORM_RESPONSE &&
+        mcpx_slice_equal(mcpx_json_get(answer->value, "success"), MCPX_SLICE("false"));
 
     if (answer->ready == MCPX_FORM_AS_IS) {
         answer->failure = is_failure || is_refused ? &failure : NULL;
@@ -307,7 +301,7 @@ enum mcpx_err mcpx_wrap_result(struct mcpx_wrapper *wrapper, const struct mcpx_w
     struct mx_decisive members[MX_RESULT_MEMBERS];
     struct mcpx_schema_error error;
     bool is_clear = mx_result_read(result, members, &error);
-    bool is_failure = is_bool(members[MX_RESULT_IS_ERROR].value, 't');
+    bool is_failure = mcpx_slice_equal(members[MX_RESULT_IS_ERROR].value, MCPX_SLICE("true"));
     struct mx_answer answer = read_answer(wrapper, call, members);
     size_t before = out->len;
 

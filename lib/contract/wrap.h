@@ -120,19 +120,11 @@ struct mx_record {
 bool mx_artifacts_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
                       struct mcpx_slice list);
 
-/**
- * Composes the record in the wrapper. Returns false when an ambiguous value cannot be digested.
- */
+/** Composes the record in the wrapper. Returns false when an ambiguous value has no digest. */
 bool mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
                        const struct mx_record *record);
 
 /** True for a version of SemVer 2.0.0, such as 1.0.0-rc.1+build.7. */
 bool mx_is_semver(struct mcpx_slice text);
-
-/**
- * Writes the id of a request's run, and a NUL: a UUID of version 5 of "run:" and the request's id,
- * in the namespace of mcpx_ids_next. Returns MCPX_OK or MCPX_ENOMEM.
- */
-enum mcpx_err mx_id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 1]);
 
 #endif

@@ -132,10 +132,8 @@ void mx_child_describe(struct mcpx_child *child)
                  "; %zu of its processes cannot be killed", run->left);
 }
 
-/*
- * Appends a line of standard error for a terminal or log: "[name] line\n". Bytes of control
- * characters (not tab) and invalid UTF-8 become \xNN; `cut` adds "...".
- */
+/* Appends a line of standard error for a terminal or log: "[name] line\n". Bytes of control
+ * characters (not tab) and invalid UTF-8 become \xNN; `cut` adds "...". */
 static void child_label(struct mcpx_text *out, const char *name, struct mcpx_slice line,
                         bool cut)
 {

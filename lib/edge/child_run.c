@@ -121,11 +121,9 @@ static pid_t fork_supervisor(const struct mx_supervisor_task *task)
     return pid;
 }
 
-/*
- * Starts a supervisor, and it starts the program; the control socket reports the outcome. Returns
+/* Starts a supervisor, and it starts the program; the control socket reports the outcome. Returns
  * MCPX_OK with the child's ports and its run's supervisor and mark filled; MCPX_ENOMEM;
- * MCPX_ESYSTEM with errno.
- */
+ * MCPX_ESYSTEM with errno. */
 static enum mcpx_err child_spawn(struct mcpx_child *child)
 {
     const struct mcpx_child_config *config = &child->config;

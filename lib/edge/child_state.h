@@ -116,12 +116,9 @@ struct mx_child_facts {
     void (*forked)(struct mcpx_child *child);   /* it has a process id */
     void (*executed)(struct mcpx_child *child); /* its program runs */
     void (*running)(struct mcpx_child *child);  /* it has written a line */
-    void (*silent)(
-        struct mcpx_child *child); /* its output closed; it may be about to end, or not */
-    void (*ended)(
-        struct mcpx_child *child); /* it has ended; its supervisor kills its descendants */
-    void (*over)(
-        struct mcpx_child *child); /* nothing of it is left, and its handles are closed */
+    void (*silent)(struct mcpx_child *child);   /* its output closed */
+    void (*ended)(struct mcpx_child *child);    /* its supervisor kills its descendants */
+    void (*over)(struct mcpx_child *child); /* nothing is left, and its handles are closed */
 };
 
 struct mcpx_child {

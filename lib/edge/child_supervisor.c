@@ -423,11 +423,9 @@ static bool reap(struct supervisor *supervisor)
     return pid == 0;
 }
 
-/*
- * Kills the child's group in one call, then, round by round, all other descendants. A kill does not
+/* Kills the child's group in one call, then, round by round, all other descendants. A kill does not
  * change the status of an ended process. The search through /proc waits until the child itself is
- * reaped, because a child without others does not need it.
- */
+ * reaped, because a child without others does not need it. */
 static void destroy(struct supervisor *supervisor)
 {
     int wait_ms = ROUND_FIRST_MS;

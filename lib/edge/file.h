@@ -1,6 +1,4 @@
-/*
- * file.h - reading regular files as a whole, stamps of their content, syncing folders.
- */
+/* file.h - reading regular files as a whole, stamps of their content, syncing folders. */
 #ifndef MX_FILE_H
 #define MX_FILE_H
 

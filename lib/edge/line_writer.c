@@ -119,12 +119,10 @@ static struct mcpx_slice write_some(struct mx_line_writer *writer, struct mcpx_s
 
 bool mx_line_writer_flush(struct mx_line_writer *writer)
 {
-    struct mcpx_slice waiting;
+    struct mcpx_slice waiting = mx_behind(mcpx_text_view(&writer->queue), writer->at);
 
-    if (writer->queue.len == 0)
+    if (waiting.len == 0)
         return true;
-    waiting =
-        (struct mcpx_slice){writer->queue.text + writer->at, writer->queue.len - writer->at};
     waiting = write_some(writer, waiting);
     writer->at = writer->queue.len - waiting.len;
     mx_forget(&writer->queue, &writer->at);

@@ -1,6 +1,4 @@
-/*
- * line_writer.h - writes lines to a descriptor without waiting for its reader.
- */
+/* line_writer.h - writes lines to a descriptor without waiting for its reader. */
 #ifndef MX_LINE_WRITER_H
 #define MX_LINE_WRITER_H
 
@@ -9,9 +7,7 @@
 /** Most bytes that wait for a reader. */
 enum { MX_LINE_WRITER_MAX = 1 << 20 };
 
-/**
- * A descriptor for lines. With all but `fd` zeroed it is closed: then each write may block.
- */
+/** A descriptor for lines. With all but `fd` zeroed it is closed: then each write may block. */
 struct mx_line_writer {
     uint64_t lost;      /* lines lost and not reported yet */
     uint64_t lost_ever; /* all lines lost */
@@ -39,9 +35,7 @@ void mx_line_writer_open(struct mx_line_writer *writer, int fd);
  */
 void mx_line_writer_put(struct mx_line_writer *writer, struct mcpx_slice lines);
 
-/**
- * Writes as much of the queue as it can. Returns false while something is left.
- */
+/** Writes as much of the queue as it can. Returns false while something is left. */
 bool mx_line_writer_flush(struct mx_line_writer *writer);
 
 /** True when lines were lost and everything before them is written: the loss can be reported. */

@@ -205,7 +205,7 @@ static int open_dir(char *path)
 
 struct mx_log_files *mx_log_files_open(const struct mx_log_files_config *config)
 {
-    struct mx_log_files *files = (struct mx_log_files *)calloc(1, sizeof *files);
+    struct mx_log_files *files = calloc(1, sizeof *files);
     int dir, why;
 
     if (!files)

@@ -52,10 +52,6 @@ bool mx_decisive_find(struct mcpx_slice object, struct mx_decisive *members, siz
 /** The first error with this string as its name on the wire; MCPX_OK when there is none. */
 enum mcpx_err mx_error_named(struct mcpx_slice string);
 
-/*
- * Why a text is not JSON, without any of its bytes.
- */
-
 /**
  * jansson's error message without the quoted input, since that may be a secret.
  *

@@ -7,6 +7,7 @@
 #include "lib/json/digest.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/rows.h"
 #include "lib/base/scoped.h"
 #include "lib/json/escape.h"
 #include "lib/json/number.h"
@@ -145,10 +146,8 @@ enum mcpx_err mcpx_canonical_add(struct mcpx_text *out, struct mcpx_slice json,
         mx_canonical_value(out, &tree, 0);
     if (!err && out->failed)
         err = MCPX_ENOMEM;
-    if (err && out->text) {
-        out->len = len;
-        out->text[len] = '\0';
-    }
+    if (err)
+        mx_take_back(out, len);
     return err;
 }
 

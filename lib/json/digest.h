@@ -1,6 +1,4 @@
-/*
- * digest.h - digests as bytes, for keys and ids; mcpx/digest.h has them as digits.
- */
+/* digest.h - digests as bytes, for keys and ids; mcpx/digest.h has them as digits. */
 #ifndef MX_DIGEST_H
 #define MX_DIGEST_H
 

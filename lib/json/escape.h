@@ -1,6 +1,4 @@
-/*
- * escape.h - escapes of JSON strings, decoded and written; strings compared unescaped; UTF-8.
- */
+/* escape.h - escapes of JSON strings, decoded and written; strings compared unescaped; UTF-8. */
 #ifndef MX_ESCAPE_H
 #define MX_ESCAPE_H
 

@@ -27,13 +27,11 @@
 
 /* ---- names without letter case ---- */
 
-/*
- * Go's encoding/json, .NET's web defaults, Newtonsoft, cJSON and Java's equalsIgnoreCase take
+/* Go's encoding/json, .NET's web defaults, Newtonsoft, cJSON and Java's equalsIgnoreCase take
  * "Name" for name, the first of them "\u212aind" for kind as well; the last of two such members
  * wins. Every decisive name is ASCII, so four characters of Unicode's tables are enough: those
  * outside ASCII that fold into it. A test compares them with another program's tables. Rejected:
- * tables of all 1,400 foldings; no answer would change.
- */
+ * tables of all 1,400 foldings; no answer would change. */
 
 /* A character in UTF-8 and the ASCII letter it folds to. */
 static const struct {
@@ -213,11 +211,9 @@ size_t mcpx_json_count_like(struct mcpx_slice object, const char *name)
     return count;
 }
 
-/*
- * One walk for all members of interest, instead of one for each. Some readers keep the first of two
+/* One walk for all members of interest, instead of one for each. Some readers keep the first of two
  * members of a name and some the last, some look at letter case and some do not; a decisive member
- * must be the same for all of them.
- */
+ * must be the same for all of them. */
 static bool refuse_member(struct mcpx_fault *fault, const char *reason, const char *name)
 {
     mx_fault_set(fault, reason, name, 0);
@@ -435,9 +431,12 @@ void mcpx_json_add_changed(struct mcpx_text *out, struct mcpx_slice object,
                            const struct mcpx_json_change *changes, size_t count)
 {
     struct edit edit = {.out = out, .changes = changes, .count = count};
-    const char *from = object.text + 1;
     struct mcpx_json_walk walk;
+    const char *from;
 
+    if (mcpx_json_type(object) != MCPX_JSON_OBJECT)
+        object = MCPX_SLICE("{}");
+    from = object.text + 1;
     mcpx_json_walk_start(&walk, object);
     mcpx_text_add(out, "{", 1);
     while (mcpx_json_walk_next(&walk)) {

@@ -187,11 +187,9 @@ void mx_json_add_strings(struct mcpx_text *out, const char *name,
     mx_json_end_array(out);
 }
 
-/*
- * Rejected: printf; its letters repeat types that the compiler knows, and it writes neither slices
+/* Rejected: printf; its letters repeat types that the compiler knows, and it writes neither slices
  * nor JSON strings. Code that runs per delivered message appends without a format: reading the
- * format would cost more than the bytes do.
- */
+ * format would cost more than the bytes do. */
 
 enum { DIGITS_MAX = 24 }; /* a sign, 20 digits, a NUL */
 

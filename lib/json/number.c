@@ -178,11 +178,9 @@ static void subtract(int64_t *rest, const int64_t *step, size_t count, int64_t t
     rest[count] -= borrow;
 }
 
-/*
- * rest = rest * LIMB + next. Then subtracts the step `times` times: a guess from the highest limbs,
+/* rest = rest * LIMB + next. Then subtracts the step `times` times: a guess from the highest limbs,
  * never too high, because `lead` is rounded up. At a guess of 0 less than twice the step is left:
- * the highest limbs of `rest` do not exceed those of the step. `rest` has one limb more.
- */
+ * the highest limbs of `rest` do not exceed those of the step. `rest` has one limb more. */
 static void shift_in(int64_t *rest, const int64_t *step, size_t count, int64_t next)
 {
     int64_t lead = step[count - 1] * LIMB + step[count - 2] + 1, times;

@@ -15,11 +15,9 @@
 
 #include "lib/json/escape.h"
 
-/*
- * Open brackets. The lowest bit of `kinds` is set when the innermost one is a brace, the next bit
+/* Open brackets. The lowest bit of `kinds` is set when the innermost one is a brace, the next bit
  * belongs to the one around it, and so on: as many as depth is beyond the last multiple of 64. The
- * bits of the outer ones are in `saved`.
- */
+ * bits of the outer ones are in `saved`. */
 struct nesting {
     size_t depth;
     size_t depth_max; /* at most MX_DEPTH_MAX */

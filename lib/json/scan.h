@@ -82,9 +82,7 @@ const struct mx_member *mx_scan_duplicate(const struct mx_scan *scan);
 /** True when the member's name, unescaped, is this ASCII text. */
 bool mx_member_is(const struct mx_member *member, const char *name);
 
-/*
- * ---- passing over one string, number or literal, strictly: the parts of scan.c (scalar.c)
- */
+/* ---- passing over one string, number or literal, strictly: the parts of scan.c (scalar.c) */
 
 /**
  * A text being read. The position itself travels through the functions: each takes the place

@@ -65,18 +65,14 @@ static inline enum mcpx_json_type mx_tree_type(const struct mx_tree *tree, uint3
 static inline struct mcpx_slice mx_tree_bytes(const struct mx_tree *tree, uint32_t node)
 {
     const struct mx_node *at = &tree->nodes[node];
-    struct mcpx_slice slice = {tree->text.text + at->begin, at->end - at->begin};
-
-    return slice;
+    return (struct mcpx_slice){tree->text.text + at->begin, at->end - at->begin};
 }
 
 /** The bytes between the quotes of a string or name, still escaped. */
 static inline struct mcpx_slice mx_tree_inside(const struct mx_tree *tree, uint32_t node)
 {
     const struct mx_node *at = &tree->nodes[node];
-    struct mcpx_slice slice = {tree->text.text + at->begin + 1, at->end - at->begin - 2};
-
-    return slice;
+    return (struct mcpx_slice){tree->text.text + at->begin + 1, at->end - at->begin - 2};
 }
 
 /** The index behind a value and all it holds. */
@@ -85,18 +81,12 @@ static inline uint32_t mx_tree_next(const struct mx_tree *tree, uint32_t value)
     return tree->nodes[value].next;
 }
 
-/** The index behind all that a container holds. */
-static inline uint32_t mx_tree_end(const struct mx_tree *tree, uint32_t node)
-{
-    return tree->nodes[node].next;
-}
-
 /**
  * A loop over the contents of a container while a condition holds: `at` is the node of an item, or
  * of a member's name (its value is `at + 1`).
  */
 #define MX_EACH_WHILE(condition, at, tree, node, is_object)                                   \
-    for (uint32_t at = (node) + 1, at##_end = mx_tree_end(tree, node);                        \
+    for (uint32_t at = (node) + 1, at##_end = mx_tree_next(tree, node);                       \
          (condition) && (at) < at##_end; (at) = mx_tree_next(tree, (at) + (is_object)))
 
 /** A loop over all items of an array, and one over all members of an object. */

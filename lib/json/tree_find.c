@@ -62,8 +62,7 @@ static int compare_places(const void *a, const void *b)
 struct mx_named *mx_tree_sorted(const struct mx_tree *tree, uint32_t object)
 {
     size_t count = 0;
-    struct mx_named *list =
-        (struct mx_named *)calloc(tree->nodes[object].count + 1, sizeof *list);
+    struct mx_named *list = calloc(tree->nodes[object].count + 1, sizeof *list);
 
     if (!list)
         return NULL;
@@ -119,8 +118,8 @@ static uint32_t step(const struct mx_tree *tree, uint32_t from, struct mcpx_slic
     else
         value =
             undo_tildes(segment, name) ? mx_tree_member(tree, from, mcpx_text_view(name)) : 0;
-    at = value && tree->ambiguous ? mx_tree_next(tree, value) : mx_tree_end(tree, from);
-    for (; at < mx_tree_end(tree, from); at = mx_tree_next(tree, at + 1))
+    at = value && tree->ambiguous ? mx_tree_next(tree, value) : mx_tree_next(tree, from);
+    for (; at < mx_tree_next(tree, from); at = mx_tree_next(tree, at + 1))
         if (mx_tree_compare(tree, at, tree, value - 1) == 0)
             return 0;
     return value;
@@ -316,7 +315,7 @@ static bool same_members(const struct mx_tree *a, uint32_t node_a, const struct 
         if (value == 0 || !mx_tree_same(a, at + 1, b, value, steps))
             return false;
         at_b = mx_tree_next(b, value);
-        if (at_b >= mx_tree_end(b, node_b))
+        if (at_b >= mx_tree_next(b, node_b))
             at_b = node_b + 1;
     }
     return true;

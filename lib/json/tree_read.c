@@ -71,7 +71,7 @@ static bool table_ready(struct mx_tree *tree, size_t size)
 {
     if (tree->table_room < size) {
         free(tree->table);
-        tree->table = (uint32_t *)malloc(size * sizeof *tree->table);
+        tree->table = malloc(size * sizeof *tree->table);
         tree->table_room = tree->table ? size : 0;
     }
     if (tree->table)
@@ -327,7 +327,7 @@ static bool nodes_ready(struct mx_tree *tree, size_t bytes)
     if (tree->room >= room)
         return true;
     free(tree->nodes);
-    tree->nodes = (struct mx_node *)malloc(room * sizeof *tree->nodes);
+    tree->nodes = malloc(room * sizeof *tree->nodes);
     tree->room = tree->nodes ? room : 0;
     return tree->nodes;
 }

@@ -227,10 +227,8 @@ static int on_conditional(pcre2_callout_block *block, void *context)
     return mx_grant_condition(&set->grants[index], set->question) != MCPX_ALLOWED;
 }
 
-/*
- * No honest match needs more: an atomic run of literal bytes is looked for at each byte of a
- * kind at most once per "*", and every alternative is tried once.
- */
+/* No honest match needs more: an atomic run of literal bytes is looked for at each byte of a kind
+ * at most once per "*", and every alternative is tried once. */
 static uint32_t match_limit(const struct mcpx_capset *set)
 {
     uint32_t stars = 0;
@@ -300,18 +298,15 @@ void mx_matcher_free(struct mx_matcher *matcher)
     free(matcher);
 }
 
-static bool walk(struct mcpx_capset *set)
-{
-    return !denied_by(set, set->question->kind).text && granted_by(set, set->question).text;
-}
-
 /* Matches. Returns PCRE2's code: positive for yes; only PCRE2_ERROR_NOMATCH is a certain no. */
 static int match(struct mcpx_capset *set, const struct mcpx_kind *kind)
 {
     const struct mx_matcher *matcher = set->matcher;
 
     if (!matcher->code || (matcher->rule6 && mcpx_kind_has_dot_segment(kind)))
-        return walk(set) ? 1 : PCRE2_ERROR_NOMATCH;
+        return !denied_by(set, kind).text && granted_by(set, set->question).text
+                   ? 1
+                   : PCRE2_ERROR_NOMATCH;
     return pcre2_jit_match(matcher->code, (PCRE2_SPTR)kind->text.text, kind->text.len, 0, 0,
                            matcher->data, matcher->context);
 }
@@ -351,10 +346,8 @@ const char *mcpx_refusal_wire(enum mcpx_refusal refusal)
     return (size_t)refusal < sizeof wire / sizeof *wire ? wire[refusal] : "";
 }
 
-/*
- * The first grant that would allow a refused kind but for its target, else but for its expiry.
- * Grants without conditions, or with conditions met, cannot be the reason and cost no walk.
- */
+/* The first grant that would allow a refused kind but for its target, else but for its expiry.
+ * Grants without conditions, or with conditions met, cannot be the reason and cost no walk. */
 static void find_missed(const struct mcpx_capset *set, const struct mcpx_question *question,
                         struct mcpx_decision *out)
 {
@@ -389,10 +382,8 @@ static struct mcpx_slice find_nearest(const struct mcpx_capset *set,
     return nearest;
 }
 
-/*
- * The kind itself. A "*" in it is a star in the pattern, which covers it too; but not where the
- * context is dotted (rule 6), there only all contexts of the method will do.
- */
+/* The kind itself. A "*" in it is a star in the pattern, which covers it too; but not where the
+ * context is dotted (rule 6), there only all contexts of the method will do. */
 static struct mcpx_slice write_would_allow(const struct mcpx_kind *kind)
 {
     struct mcpx_slice text = kind->text;

@@ -134,11 +134,10 @@ static size_t find_control(struct mcpx_slice raw)
     }
 }
 
-/*
- * Finds the error of a string or an array of strings (between them stands no backslash, and no
+/* Finds the error of a string or an array of strings (between them stands no backslash, and no
  * control character but white space): a control character, escaped or not, or half a surrogate
- * pair. Returns NULL, or a sentence and its place in the inside of the value. Protocol: section 1.
- */
+ * pair. Returns NULL, or a sentence and its place in the inside of the value. Protocol: section
+ * 1. */
 static const char *find_unfit(const struct mx_member *member, size_t *offset)
 {
     struct mcpx_slice raw = mx_inside_of(member->value);

@@ -70,10 +70,8 @@ bool mx_pattern_covers(const struct mx_pattern *pattern, const struct mcpx_kind 
     return mx_glob_matches(parts->context, kind->context);
 }
 
-/*
- * A "*" of the inner pattern is an ordinary byte here; only a "*" of the outer one matches it. That
- * is exact: some bytes stand in neither pattern, and a "*" covering those covers all.
- */
+/* A "*" of the inner pattern is an ordinary byte here; only a "*" of the outer one matches it. That
+ * is exact: some bytes stand in neither pattern, and a "*" covering those covers all. */
 bool mx_pattern_contains(const struct mx_pattern *outer, const struct mx_pattern *inner,
                          bool denies)
 {

@@ -23,9 +23,7 @@
 
 #define META "io.modelcontextprotocol/"
 
-/*
- * The context is params.MEMBER, or params.MEMBER.INNER where params.MEMBER.type is TYPE.
- */
+/* The context is params.MEMBER, or params.MEMBER.INNER where params.MEMBER.type is TYPE. */
 struct row {
     struct mcpx_slice method;
     const char *member;
@@ -41,6 +39,7 @@ struct row {
 static const struct row rows[] = {
     ROW("tools/call", "name", NULL, NULL),
     ROW("prompts/get", "name", NULL, NULL),
+    ROW("permission/ask", "name", NULL, NULL), /* of MCPx, not of MCP */
     ROW("resources/read", "uri", NULL, NULL),
     ROW("resources/subscribe", "uri", NULL, NULL),
     ROW("resources/unsubscribe", "uri", NULL, NULL),
@@ -77,6 +76,7 @@ static const struct {
     {{"tools/call", 10}, "task"},
     {{"tools/call", 10}, "arguments"}, /* what a person approves is what is carried out */
     {{"prompts/get", 11}, "arguments"},
+    {{"permission/ask", 14}, "input"},
 };
 
 enum { OTHERS = sizeof others / sizeof *others, MEMBERS_MAX = 4 };
@@ -95,11 +95,9 @@ static bool check_meta(struct mcpx_slice meta, struct mcpx_fault *fault)
            mx_decisive_find(members[0].value, &task, 1, fault);
 }
 
-/*
- * Checks `_meta` of params or of a result: `progressToken`, the members that MCP reserves and
+/* Checks `_meta` of params or of a result: `progressToken`, the members that MCP reserves and
  * participants read (protocolVersion, clientInfo, clientCapabilities, related-task and the taskId
- * in it).
- */
+ * in it). */
 static bool check_meta_of(struct mcpx_slice object, struct mcpx_fault *fault)
 {
     struct mx_decisive meta = {.name = "_meta"};
@@ -123,12 +121,10 @@ static bool find_inner(struct mcpx_slice method, struct mcpx_slice ref,
     return true;
 }
 
-/*
- * Checks the params of a method, and finds the value of its CONTEXT: any value, or an absent slice
+/* Checks the params of a method, and finds the value of its CONTEXT: any value, or an absent slice
  * when the method has no context, or its params hold none. False when a decisive member is
  * ambiguous (stands twice, or beside one of another letter case): on the way to the context; in
- * `others`; in `_meta`.
- */
+ * `others`; in `_meta`. */
 static bool read_params(struct mcpx_slice method, struct mcpx_slice params,
                         struct mcpx_slice *value, struct mcpx_fault *fault)
 {

@@ -46,7 +46,7 @@ struct mcpx_slice mx_build_text(struct mx_build *build, uint32_t node)
 {
     size_t room = build->tree->nodes[node].end - build->tree->nodes[node].begin;
     struct mcpx_slice text = {NULL, 0};
-    char *plain = (char *)mx_build_take(build, room);
+    char *plain = mx_build_take(build, room);
 
     if (plain)
         mx_tree_plain(build->tree, node, plain, &text.len);
@@ -86,7 +86,7 @@ uint32_t *mx_build_units(struct mx_build *build, uint32_t array, uint32_t *count
     uint32_t *units, index = 0;
 
     *count = tree->nodes[array].count;
-    units = (uint32_t *)mx_build_take(build, *count * sizeof *units);
+    units = mx_build_take(build, *count * sizeof *units);
     if (!units)
         return NULL;
     MX_EACH_ITEM(at, tree, array)

@@ -124,8 +124,7 @@ static void look_for(struct mx_build *build, struct dynamic_name *name)
 
 static int by_resource(const void *a, const void *b)
 {
-    const struct mx_dynamic *left = (const struct mx_dynamic *)a;
-    const struct mx_dynamic *right = (const struct mx_dynamic *)b;
+    const struct mx_dynamic *left = a, *right = b;
 
     return (left->resource > right->resource) - (left->resource < right->resource);
 }
@@ -137,7 +136,7 @@ static void settle_dynamic(struct mx_build *build, struct names *names)
         struct dynamic_name *name = &names->list[i];
         size_t bytes = name->count * sizeof *name->kept;
 
-        name->kept = (struct mx_dynamic *)mx_build_take(build, bytes);
+        name->kept = mx_build_take(build, bytes);
         if (!name->kept)
             return;
         memcpy(name->kept, name->choices, bytes);

@@ -445,7 +445,7 @@ bool mx_ecma_translate(struct mcpx_slice pattern, struct mcpx_text *out, const c
     size_t before = out->len;
     bool is_read = true;
 
-    r.groups = (struct group *)calloc(pattern.len + 1, sizeof *r.groups);
+    r.groups = calloc(pattern.len + 1, sizeof *r.groups);
     out->failed = out->failed || !r.groups;
     for (int pass = 0; pass < 2 && is_read && r.groups; pass++) {
         r.total = r.group_count;

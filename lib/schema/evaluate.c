@@ -28,7 +28,7 @@ static struct mx_workspace *workspace_of(struct mcpx_schema_report *report)
     report->count = 0;
     report->verdict = MCPX_VERDICT_UNKNOWN;
     if (!report->workspace)
-        report->workspace = (struct mx_workspace *)calloc(1, sizeof *report->workspace);
+        report->workspace = calloc(1, sizeof *report->workspace);
     return report->workspace;
 }
 

@@ -132,10 +132,10 @@ static bool list_missing(struct mx_run *run, const struct members *members, uint
 
 static bool run_members(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const struct members *members = (const struct members *)op->data;
+    const struct members *members = op->data;
     const struct mx_tree *tree = run->tree;
     struct member_walk walk = {node + 1, 0, 0};
-    uint32_t end = mx_tree_end(tree, node), index = 0;
+    uint32_t end = mx_tree_next(tree, node), index = 0;
     bool fits = true;
 
     if (!mx_run_spend(run, (uint64_t)tree->nodes[node].count / MEMBERS_PER_STEP, node))
@@ -198,8 +198,8 @@ static void add_patterns(struct mx_build *build, struct members *members, uint32
 {
     const struct mx_tree *tree = build->tree;
 
-    members->patterns = (struct pattern *)mx_build_take(build, tree->nodes[object].count *
-                                                                   sizeof *members->patterns);
+    members->patterns =
+        mx_build_take(build, tree->nodes[object].count * sizeof *members->patterns);
     MX_EACH_WHILE(!build->library->err, at, tree, object, true)
         members->patterns[members->pattern_count++] =
             (struct pattern){mx_build_regex(build, at), mx_build_unit(build, at + 1)};
@@ -228,15 +228,14 @@ static void add_members(struct mx_build *build)
         most += build->tree->nodes[properties].count;
     if (required)
         most += build->tree->nodes[required].count;
-    members = (struct members *)mx_build_take(build, sizeof *members);
+    members = mx_build_take(build, sizeof *members);
     if (!members)
         return;
     members->mask = 1;
     while (members->mask < most * 2)
         members->mask = members->mask * 2 + 1;
-    members->entries = (struct entry *)mx_build_take(build, most * sizeof *members->entries);
-    members->slots =
-        (uint32_t *)mx_build_take(build, (members->mask + 1) * sizeof *members->slots);
+    members->entries = mx_build_take(build, most * sizeof *members->entries);
+    members->slots = mx_build_take(build, (members->mask + 1) * sizeof *members->slots);
     if (build->library->err)
         return;
     if (properties)
@@ -264,12 +263,12 @@ struct items {
 
 static bool run_items(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const struct items *items = (const struct items *)op->data;
+    const struct items *items = op->data;
     const struct mx_tree *tree = run->tree;
     uint32_t index = 0;
     bool fits = true;
 
-    for (uint32_t at = node + 1; at < mx_tree_end(tree, node);
+    for (uint32_t at = node + 1; at < mx_tree_next(tree, node);
          at = mx_tree_next(tree, at), index++) {
         bool is_first = index < items->prefix_count;
         uint32_t unit = is_first ? items->prefix[index] : items->rest;
@@ -305,7 +304,7 @@ static const struct mx_action most_action = {"maxContains", NULL, tell_bound, NU
 
 static bool run_contains(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const struct contains *contains = (const struct contains *)op->data;
+    const struct contains *contains = op->data;
     const struct mx_tree *tree = run->tree;
     struct mx_op least = {contains->has_least ? &least_action : op->action, contains->least, 0,
                           NULL};
@@ -313,7 +312,7 @@ static bool run_contains(struct mx_run *run, const struct mx_op *op, uint32_t no
     bool counts_all = contains->most != UINT32_MAX || (run->seen && contains->sees);
     uint32_t index = 0, found = 0;
 
-    for (uint32_t at = node + 1; at < mx_tree_end(tree, node) && !run->stopped;
+    for (uint32_t at = node + 1; at < mx_tree_next(tree, node) && !run->stopped;
          at = mx_tree_next(tree, at), index++) {
         if (!counts_all && found >= contains->least)
             break;
@@ -362,7 +361,7 @@ static bool run_unique(struct mx_run *run, const struct mx_op *op, uint32_t node
     if (!mx_run_spend(
             run, (uint64_t)array->count + (array->end - array->begin) / BYTES_PER_STEP, node))
         return false;
-    keys = (uint64_t *)mx_arena_take(run->scratch, array->count * sizeof *keys);
+    keys = mx_arena_take(run->scratch, array->count * sizeof *keys);
     if (!keys)
         return mx_run_starve(run, node);
     MX_EACH_ITEM(at, run->tree, node)
@@ -397,7 +396,7 @@ static void add_items(struct mx_build *build)
         rest = build->value[MX_KEY_ADDITIONAL_ITEMS];
     if (!prefix && !rest)
         return;
-    items = (struct items *)mx_build_take(build, sizeof *items);
+    items = mx_build_take(build, sizeof *items);
     if (!items)
         return;
     items->rest = rest ? mx_build_unit(build, rest) : MX_UNIT_NONE;
@@ -412,7 +411,7 @@ static void add_items(struct mx_build *build)
 
 static void add_contains(struct mx_build *build)
 {
-    struct contains *contains = (struct contains *)mx_build_take(build, sizeof *contains);
+    struct contains *contains = mx_build_take(build, sizeof *contains);
 
     if (!contains)
         return;

@@ -16,7 +16,7 @@
 /* op->a branches; data is their units. */
 static bool run_all(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const uint32_t *units = (const uint32_t *)op->data;
+    const uint32_t *units = op->data;
     bool fits = true;
 
     for (uint32_t i = 0; i < op->a; i++) {
@@ -28,36 +28,30 @@ static bool run_all(struct mx_run *run, const struct mx_op *op, uint32_t node)
 
 static bool run_any(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const uint32_t *units = (const uint32_t *)op->data;
+    const uint32_t *units = op->data;
     bool found = false;
 
     /* With marks of seen parts, every fitting branch counts. */
     for (uint32_t i = 0; i < op->a && !run->stopped && (!found || run->seen); i++)
         found = mx_run_try(run, units[i], node) || found;
-    if (run->stopped)
-        return false;
-    return found || mx_run_fail(run, op);
+    return (found && !run->stopped) || mx_run_fail(run, op);
 }
 
 static bool run_one(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const uint32_t *units = (const uint32_t *)op->data;
+    const uint32_t *units = op->data;
     uint32_t found = 0;
 
     for (uint32_t i = 0; i < op->a && !run->stopped && found < 2; i++)
         found += mx_run_try(run, units[i], node);
-    if (run->stopped)
-        return false;
-    return found == 1 || mx_run_fail(run, op);
+    return (found == 1 && !run->stopped) || mx_run_fail(run, op);
 }
 
 static bool run_not(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
     bool fits = mx_run_quietly(run, op->a, node);
 
-    if (run->stopped)
-        return false;
-    return !fits || mx_run_fail(run, op);
+    return (!fits && !run->stopped) || mx_run_fail(run, op);
 }
 
 static const struct mx_action then_action = {"then", NULL, NULL, ""};
@@ -95,7 +89,7 @@ static const struct mx_action if_action = {"if", run_if, NULL, ""};
 
 static void add_condition(struct mx_build *build)
 {
-    uint32_t *units = (uint32_t *)mx_build_take(build, 2 * sizeof *units), condition;
+    uint32_t *units = mx_build_take(build, 2 * sizeof *units), condition;
 
     if (!units)
         return;
@@ -137,7 +131,7 @@ static uint32_t choose(const struct mx_target *target, uint32_t resource)
 
 static bool run_ref(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const struct mx_target *target = (const struct mx_target *)op->data;
+    const struct mx_target *target = op->data;
     uint32_t unit = MX_UNIT_NONE;
 
     for (uint32_t i = 0; target->count > 1 && unit == MX_UNIT_NONE && i < run->scope_count;
@@ -157,7 +151,7 @@ static void add_reference(struct mx_build *build, enum mx_keyword key,
 
     if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_STRING)
         return;
-    target = (struct mx_target *)mx_build_take(build, sizeof *target);
+    target = mx_build_take(build, sizeof *target);
     if (!target)
         return;
     if (!mx_make_room(&build->pending, build->pending_count, &build->pending_room,
@@ -201,7 +195,7 @@ static bool has_names(struct mx_run *run, const struct mx_op *op, uint32_t node,
 /* op->a names; data are their dependents. */
 static bool run_dependents(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const struct dependent *dependents = (const struct dependent *)op->data;
+    const struct dependent *dependents = op->data;
     bool fits = true;
 
     for (uint32_t i = 0; i < op->a && (fits || mx_run_goes_on(run)); i++) {
@@ -231,8 +225,8 @@ static void add_names(struct mx_build *build, struct dependent *dependent, uint3
     const struct mx_tree *tree = build->tree;
 
     dependent->unit = MX_UNIT_NONE;
-    dependent->names = (struct mcpx_slice *)mx_build_take(build, tree->nodes[array].count *
-                                                                     sizeof *dependent->names);
+    dependent->names =
+        mx_build_take(build, tree->nodes[array].count * sizeof *dependent->names);
     MX_EACH_WHILE(!build->library->err, at, tree, array, false) {
         if (mx_tree_type(tree, at) == MCPX_JSON_STRING)
             dependent->names[dependent->count++] = mx_build_text(build, at);
@@ -249,8 +243,7 @@ static void add_dependents(struct mx_build *build)
 
         if (!object || mx_tree_type(tree, object) != MCPX_JSON_OBJECT)
             continue;
-        dependents = (struct dependent *)mx_build_take(build, tree->nodes[object].count *
-                                                                  sizeof *dependents);
+        dependents = mx_build_take(build, tree->nodes[object].count * sizeof *dependents);
         MX_EACH_WHILE(!build->library->err, at, tree, object, true) {
             struct dependent *dependent = &dependents[count++];
 
@@ -274,7 +267,7 @@ static bool run_rest(struct mx_run *run, const struct mx_op *op, uint32_t node)
 
     if (tree->nodes[node].type != op->b)
         return true;
-    for (uint32_t at = node + 1; at < mx_tree_end(tree, node);
+    for (uint32_t at = node + 1; at < mx_tree_next(tree, node);
          at = mx_tree_next(tree, is_object ? at + 1 : at), index++) {
         bool fits = (run->seen->bits[index / 64] >> index % 64 & 1) ||
                     (is_object ? mx_run_member(run, op->action, op->a, at)

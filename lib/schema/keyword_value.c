@@ -36,7 +36,7 @@ struct choice {
 
 static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const struct choice *choice = (const struct choice *)op->data;
+    const struct choice *choice = op->data;
     const struct mx_node *value = &run->tree->nodes[node];
     size_t low = 0, high = choice->count, row;
     bool by_hash = high > FEW;
@@ -60,7 +60,7 @@ static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node
 
 static void tell_choice(const struct mx_op *op, struct mcpx_text *out)
 {
-    const struct choice *choice = (const struct choice *)op->data;
+    const struct choice *choice = op->data;
     const struct mx_tree *constants = &choice->program->constants;
     uint32_t node = choice->first;
     size_t begin = out->len;
@@ -88,7 +88,7 @@ static const struct mx_action const_action = {"const", run_choice, tell_choice, 
 
 static int compare_values(const void *a, const void *b)
 {
-    const struct value *left = (const struct value *)a, *right = (const struct value *)b;
+    const struct value *left = a, *right = b;
 
     return (left->hash > right->hash) - (left->hash < right->hash);
 }
@@ -108,13 +108,13 @@ static void add_choice(struct mx_build *build, const struct mx_action *action, u
 {
     const struct mx_tree *tree = build->tree;
     uint32_t count = list ? tree->nodes[list].count : 1;
-    struct choice *choice = (struct choice *)mx_build_take(build, sizeof *choice);
+    struct choice *choice = mx_build_take(build, sizeof *choice);
 
     if (!choice)
         return;
     choice->program = build->program;
     choice->first = 1 + build->constant_nodes;
-    choice->values = (struct value *)mx_build_take(build, count * sizeof *choice->values);
+    choice->values = mx_build_take(build, count * sizeof *choice->values);
     if (!choice->values)
         return;
     if (!list)
@@ -202,7 +202,7 @@ static void tell_count(const struct mx_op *op, struct mcpx_text *out)
 
     mx_format(out, "must have at %s ", is_most ? "most" : "least");
     if (op->data)
-        mcpx_text_puts(out, (const char *)op->data);
+        mcpx_text_puts(out, op->data);
     else
         mx_format(out, "%s", count);
     mx_format(out, " %s%s", op->action->sentence, count == 1 ? "" : "s");
@@ -230,7 +230,7 @@ static const struct {
 static const char *number_text(struct mx_build *build, uint32_t node)
 {
     struct mcpx_slice text = mx_tree_bytes(build->tree, node);
-    char *out = (char *)mx_build_take(build, NUMBER_MAX + 1);
+    char *out = mx_build_take(build, NUMBER_MAX + 1);
 
     if (out)
         memcpy(out, text.text, text.len < NUMBER_MAX ? text.len : NUMBER_MAX);
@@ -259,7 +259,7 @@ struct pattern {
 
 static bool run_pattern(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const struct pattern *pattern = (const struct pattern *)op->data;
+    const struct pattern *pattern = op->data;
 
     return mx_run_matches(run, pattern->regex, node) || mx_run_fail(run, op);
 }
@@ -278,7 +278,7 @@ static void add_pattern(struct mx_build *build)
 
     if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_STRING)
         return;
-    pattern = (struct pattern *)mx_build_take(build, sizeof *pattern);
+    pattern = mx_build_take(build, sizeof *pattern);
     if (!pattern)
         return;
     pattern->regex = mx_build_regex(build, node);
@@ -307,7 +307,7 @@ static bool read_value(struct mx_run *run, uint32_t node, struct mx_number *numb
 
 static bool run_bound(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const struct limit *limit = (const struct limit *)op->data;
+    const struct limit *limit = op->data;
     struct mx_number number;
     int order;
 
@@ -321,7 +321,7 @@ static bool run_bound(struct mx_run *run, const struct mx_op *op, uint32_t node)
 
 static bool run_multiple(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const struct limit *limit = (const struct limit *)op->data;
+    const struct limit *limit = op->data;
     struct mx_number number;
     enum mx_multiple multiple;
     uint64_t work, left;
@@ -367,7 +367,7 @@ static void add_limits(struct mx_build *build)
 
         if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_NUMBER)
             continue;
-        limit = (struct limit *)mx_build_take(build, sizeof *limit);
+        limit = mx_build_take(build, sizeof *limit);
         if (!limit)
             return;
         limit->text = mx_arena_copy(&build->program->arena, mx_tree_bytes(build->tree, node));

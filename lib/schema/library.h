@@ -249,9 +249,7 @@ bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mc
 bool mx_library_follow(struct mx_library *library, struct mx_place from, uint32_t node,
                        struct mx_place *out, struct mcpx_slice *name);
 
-/*
- * ---- references resolved against a base, by RFC 3986 section 5. No documents are requested.
- */
+/* ---- references resolved against a base, by RFC 3986 section 5; no documents are requested */
 
 /** Appends the URI of a reference, its fragment included. */
 void mx_uri_resolve(struct mcpx_slice base, struct mcpx_slice reference,

@@ -115,7 +115,7 @@ enum mcpx_err mx_regex_new(struct mcpx_slice pattern, struct mx_regex **out,
                            struct mx_regex_sums *sums, struct mcpx_text *reason)
 {
     mx_scoped_text translated = {0};
-    struct mx_regex *regex = (struct mx_regex *)calloc(1, sizeof *regex);
+    struct mx_regex *regex = calloc(1, sizeof *regex);
     const char *why = "";
     enum mcpx_err err = regex ? MCPX_OK : MCPX_ENOMEM;
 
@@ -147,7 +147,7 @@ void mx_regex_free(struct mx_regex *regex)
 
 struct mx_regex_matcher *mx_regex_matcher_new(void)
 {
-    struct mx_regex_matcher *matcher = (struct mx_regex_matcher *)calloc(1, sizeof *matcher);
+    struct mx_regex_matcher *matcher = calloc(1, sizeof *matcher);
 
     if (!matcher)
         return NULL;

@@ -45,10 +45,8 @@ static uint32_t string_of(const struct mx_tree *tree, uint32_t schema, struct mc
     return value && mx_tree_type(tree, value) == MCPX_JSON_STRING ? value : 0;
 }
 
-/*
- * Reads the dialect of a schema at the root of a resource. `dialect` is unchanged without
- * `$schema`. Returns false on failure, noted.
- */
+/* Reads the dialect of a schema at the root of a resource. `dialect` is unchanged without
+ * `$schema`. Returns false on failure, noted. */
 static bool walk_dialect(const struct mx_walk *walk, uint32_t node, struct mx_dialect *dialect)
 {
     const struct mx_tree *tree = &walk->library->documents[walk->document].tree;
@@ -204,7 +202,7 @@ static bool walk_schema(struct mx_walk walk, uint32_t node)
 
 static uint32_t *new_numbers(size_t count)
 {
-    uint32_t *numbers = (uint32_t *)malloc((count + 1) * sizeof *numbers);
+    uint32_t *numbers = malloc((count + 1) * sizeof *numbers);
 
     if (numbers)
         memset(numbers, 0xff, count * sizeof *numbers); /* MX_NONE */

@@ -199,7 +199,7 @@ static bool seen_ready(struct mx_run *run, struct mx_seen *seen, uint32_t node)
     seen->words = 0;
     if (value->type == MCPX_JSON_OBJECT || value->type == MCPX_JSON_ARRAY)
         seen->words = ((size_t)value->count + 63) / 64;
-    seen->bits = (uint64_t *)mx_arena_take(run->scratch, seen->words * sizeof *seen->bits);
+    seen->bits = mx_arena_take(run->scratch, seen->words * sizeof *seen->bits);
     if (!seen->bits)
         return mx_run_starve(run, node);
     return mx_run_spend(run, seen->words / WORDS_PER_STEP, node);
@@ -362,7 +362,7 @@ bool mx_run_matches(struct mx_run *run, const struct mx_regex *regex, uint32_t n
     if (run->stopped)
         return false;
     if (run->tree->nodes[node].escaped) {
-        plain = (char *)mx_arena_take(run->scratch, text.len);
+        plain = mx_arena_take(run->scratch, text.len);
         if (!plain)
             return mx_run_starve(run, node);
         mx_tree_plain(run->tree, node, plain, &text.len);

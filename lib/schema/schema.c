@@ -127,7 +127,7 @@ static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *d
 static size_t list_skipped(const struct mx_library *library, struct mx_place root,
                            uint32_t *list)
 {
-    uint32_t end = mx_tree_end(&library->documents[root.document].tree, root.node);
+    uint32_t end = mx_tree_next(&library->documents[root.document].tree, root.node);
     size_t count = 0;
 
     for (uint32_t i = 0; i < library->root_count; i++) {
@@ -147,7 +147,7 @@ static enum mcpx_err check_root(struct making *making, struct mx_place root)
     struct mcpx_schema *meta = NULL;
     mx_scoped_text base = {0};
     struct mx_subject subject = {.tree = &document->tree, .node = root.node};
-    uint32_t *skip = (uint32_t *)calloc(library->root_count, sizeof *skip);
+    uint32_t *skip = calloc(library->root_count, sizeof *skip);
     enum mcpx_err err = skip ? MCPX_OK : MCPX_ENOMEM;
 
     if (!err && !mx_library_spend(&making->library, root, library->root_count + root.node))
@@ -206,7 +206,7 @@ static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct m
 static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
                           struct mcpx_schema **out)
 {
-    struct mcpx_schema *schema = (struct mcpx_schema *)calloc(1, sizeof *schema);
+    struct mcpx_schema *schema = calloc(1, sizeof *schema);
     const struct mx_compiled_schema *program;
     enum mcpx_err err = MCPX_ENOMEM;
 
@@ -242,7 +242,7 @@ enum { SHELF_BYTES_MAX = 64 * 1024 * 1024 };
 struct mcpx_shelf *mcpx_shelf_new(void)
 {
     MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {0};
-    struct mcpx_shelf *shelf = (struct mcpx_shelf *)calloc(1, sizeof *shelf);
+    struct mcpx_shelf *shelf = calloc(1, sizeof *shelf);
     enum mcpx_err err = MCPX_OK;
 
     if (!shelf)

@@ -28,21 +28,12 @@ static struct mcpx_slice head(struct mcpx_slice text, size_t len)
     return (struct mcpx_slice){text.text, len};
 }
 
-static struct mcpx_slice tail(struct mcpx_slice text, size_t from)
-{
-    return (struct mcpx_slice){text.text + from, text.len - from};
-}
-
 /* Cuts off the part after the first such byte; absent when there is none. */
 static struct mcpx_slice cut_after(struct mcpx_slice *text, char byte)
 {
-    size_t at = find_byte(*text, byte);
-    struct mcpx_slice rest = {NULL, 0};
+    struct mcpx_slice rest = *text;
 
-    if (at < text->len) {
-        rest = tail(*text, at + 1);
-        *text = head(*text, at);
-    }
+    *text = mx_cut_at(&rest, byte);
     return rest;
 }
 
@@ -70,14 +61,14 @@ static struct parts take_apart(struct mcpx_slice uri)
     colon = find_byte(uri, ':');
     if (colon < uri.len && is_scheme(head(uri, colon))) {
         parts.scheme = head(uri, colon);
-        uri = tail(uri, colon + 1);
+        uri = mx_behind(uri, colon + 1);
     }
     if (uri.len >= 2 && memcmp(uri.text, "//", 2) == 0) {
-        struct mcpx_slice rest = tail(uri, 2);
+        struct mcpx_slice rest = mx_behind(uri, 2);
         size_t slash = find_byte(rest, '/');
 
         parts.authority = head(rest, slash);
-        uri = tail(rest, slash);
+        uri = mx_behind(rest, slash);
     }
     parts.path = uri;
     return parts;
@@ -99,7 +90,7 @@ static void add_path(struct mcpx_text *out, struct mcpx_slice path)
 
     while (at < path.len) {
         bool slash = path.text[at] == '/';
-        struct mcpx_slice segment = tail(path, at + slash);
+        struct mcpx_slice segment = mx_behind(path, at + slash);
         bool last;
 
         segment.len = find_byte(segment, '/');

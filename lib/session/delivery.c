@@ -45,11 +45,9 @@ bool mx_delivery_is_ours(const struct mcpx_session *session,
 
 /* ---- answers ---- */
 
-/*
- * An addressee of the proposal may fulfil it with any request; an approver, for example, asks
+/* An addressee of the proposal may fulfil it with any request; an approver, for example, asks
  * another participant. Any other participant may only send the request to the proposal's
- * addressees. Otherwise it could name itself as the one that answers.
- */
+ * addressees. Otherwise it could name itself as the one that answers. */
 static bool may_fulfil(const struct mcpx_session *session,
                        const struct mcpx_envelope *envelope, const struct mx_asked *proposal)
 {
@@ -120,10 +118,8 @@ static enum mcpx_violation judge_response(const struct mx_asked *asked, struct m
     return MCPX_VIOLATION_NONE;
 }
 
-/*
- * False for a message that is addressed to others only. The answer to a request that we sent
- * under our former id is addressed to the former id.
- */
+/* False for a message that is addressed to others only. The answer to a request that we sent under
+ * our former id is addressed to the former id. */
 static bool may_concern(const struct mcpx_session *session,
                         const struct mcpx_envelope *envelope)
 {
@@ -164,10 +160,8 @@ void mx_answer_settle(struct mcpx_session *session, const struct mx_incoming *in
 
 /* ---- refusals ---- */
 
-/*
- * The router ends a connection with more than 600 refusals a minute. After a pause of half a second
- * a window of four can bring 480. Protocol: section 6.
- */
+/* The router ends a connection with more than 600 refusals a minute. After a pause of half a second
+ * a window of four can bring 480. Protocol: section 6. */
 enum { PAUSE_MIN_MS = 500, PAUSE_MAX_MS = 3600000 };
 
 /* How long we try to have something stored, when nothing of ours is. */
@@ -227,10 +221,8 @@ static void tell_refused(struct mcpx_session *session, const struct mx_incoming 
         mx_delivery_drop(session, own);
 }
 
-/*
- * The router cannot store. All envelopes under way come back one by one. The first makes the pause,
- * which grows each time as between connections; the others are part of it.
- */
+/* The router cannot store. All envelopes under way come back one by one. The first makes the pause,
+ * which grows each time as between connections; the others are part of it. */
 static void wait_for_store(struct mcpx_session *session, int64_t mono_ms, int64_t asked_ms)
 {
     int64_t pause = asked_ms;
@@ -246,12 +238,10 @@ static void wait_for_store(struct mcpx_session *session, int64_t mono_ms, int64_
     mx_outbox_slow_down(&session->outbox, MX_WINDOW_ALONE, mono_ms + pause);
 }
 
-/*
- * True when a refused envelope without any other sign of arrival is written again after the pause.
+/* True when a refused envelope without any other sign of arrival is written again after the pause.
  * Of those above the rate limit, one written before is: the router checks rates before ids, so it
- * may have arrived. So is an answer: another participant waits for it, and the application
- * cannot give it twice.
- */
+ * may have arrived. So is an answer: another participant waits for it, and the application cannot
+ * give it twice. */
 static bool is_retried(const struct mcpx_session *session, const struct refusal *refusal,
                        const struct mx_own *own, int64_t mono_ms)
 {

@@ -171,10 +171,8 @@ enum mcpx_err mx_reader_open(struct mx_reader *reader, struct mx_incoming *in)
     return err;
 }
 
-/*
- * The router guarantees `from` and that its grants cover the kind, but never reads a payload;
- * here kind and payload are compared.
- */
+/* The router guarantees `from` and that its grants cover the kind, but never reads a payload; here
+ * kind and payload are compared. */
 static enum mcpx_violation compare(const struct mcpx_envelope *envelope, struct mcpx_rpc *rpc,
                                    struct mcpx_fault *fault)
 {

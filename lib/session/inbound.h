@@ -98,8 +98,7 @@ struct mx_incoming {
 
 /**
  * The reader, zero-initialised. It keeps what it read until it reads another message. Its
- * envelope's scratch only grows, so a message that was read once can be read again without
- * failure.
+ * envelope's scratch only grows, so a message that was read once can be read again without failure.
  */
 struct mx_reader {
     /* The text of the message read last, a reference; NULL = nothing was read. */

@@ -1,8 +1,7 @@
 /*
- * message.c - messages of participants, live ones and those of a page of history. A message is
- * for us, about an envelope of ours, or neither. Each kind that has a meaning in MCPx has one
- * function; all other kinds are told as MESSAGE. No payload is used before it was compared with
- * its kind.
+ * message.c - messages of participants, live ones and those of a page of history. A message is for
+ * us, about an envelope of ours, or neither. Each kind that has a meaning in MCPx has one function;
+ * all other kinds are told as MESSAGE. No payload is used before it was compared with its kind.
  */
 #include "lib/session/session_state.h"
 
@@ -12,10 +11,8 @@ static void tell_observed(struct mcpx_session *session, const struct mx_incoming
         mx_tell(session, MCPX_EVENT_OBSERVED, in, NULL);
 }
 
-/*
- * Compares kind and payload. When they disagree, VIOLATION is told if the message would have
- * been told.
- */
+/* Compares kind and payload. When they disagree, VIOLATION is told if the message would have been
+ * told. */
 static bool is_true(struct mcpx_session *session, struct mx_incoming *in, bool tell)
 {
     enum mcpx_violation violation = mx_reader_judge(&session->reader, in);
@@ -32,10 +29,8 @@ static bool is_told(const struct mcpx_session *session, const struct mx_incoming
 
 /* ---- requests and notifications ---- */
 
-/*
- * Our envelope that a notification may be about: a request to its sender, or the proposal fulfilled
- * by the request it names. Progress reports of any other sender are ignored.
- */
+/* Our envelope that a notification may be about: a request to its sender, or the proposal fulfilled
+ * by the request it names. Progress reports of any other sender are ignored. */
 static struct mx_own *notified_of(const struct mx_pending *pending,
                                   const struct mcpx_envelope *envelope)
 {
@@ -187,10 +182,8 @@ static void take_response(struct mcpx_session *session, struct mx_incoming *in)
 
 /* ---- proposals ---- */
 
-/*
- * It is remembered even when others are addressed: we may get the request that fulfils it, and
- * answer the proposer as well.
- */
+/* It is remembered even when others are addressed: we may get the request that fulfils it, and
+ * answer the proposer as well. */
 static enum mcpx_err take_proposal(struct mcpx_session *session, struct mx_incoming *in)
 {
     struct mx_asked asked;
@@ -225,10 +218,8 @@ static void take_withdrawal(struct mcpx_session *session, const struct mx_incomi
         tell_observed(session, in);
         return;
     }
-    /*
-     * Any instance of the proposer may take it back, since a participant may come back with
-     * another number.
-     */
+    /* Any instance of the proposer may take it back, since a participant may come back with another
+     * number. */
     if (!mcpx_slice_equal(mcpx_identity_of(proposer), mcpx_identity_of(in->envelope->from))) {
         mx_tell_expected(session, in, MCPX_VIOLATION_PROPOSER, "from",
                          "expected it from who made the proposal");
@@ -241,10 +232,8 @@ static void take_withdrawal(struct mcpx_session *session, const struct mx_incomi
     mx_inbound_remove(&session->proposals, about);
 }
 
-/*
- * Grants decide who may reject, as they decide who may fulfil. Once our proposal is fulfilled, a
- * rejection is too late: a response will come.
- */
+/* Grants decide who may reject, as they decide who may fulfil. Once our proposal is fulfilled, a
+ * rejection is too late: a response will come. */
 static void take_rejection(struct mcpx_session *session, const struct mx_incoming *in)
 {
     struct mcpx_slice about = in->envelope->correlation_id;
@@ -404,11 +393,9 @@ static void take_one(struct mcpx_session *session, struct mx_incoming *in)
         mx_recent_has(&session->recent, mx_recent_digest(&session->recent, in->envelope));
 }
 
-/*
- * A page is never executed. But after a reconnection without resuming, it may hold answers to our
+/* A page is never executed. But after a reconnection without resuming, it may hold answers to our
  * requests, and echoes: they show that envelopes of ours arrived. Its proposals are remembered, so
- * that later messages about them are understood.
- */
+ * that later messages about them are understood. */
 enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {
     struct mcpx_slice list = mcpx_json_get(in->envelope->payload, "envelopes");

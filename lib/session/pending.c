@@ -6,8 +6,7 @@
  *
  * A hash table finds an envelope of ours by id, and a binary heap the earliest deadline. Rejected:
  * a list in order of deadlines; a request with another timeout than the last one needs a search.
- * Rejected: a walk through all at each tick; with ten thousand
- * it takes quadratic time.
+ * Rejected: a walk through all at each tick; with ten thousand it takes quadratic time.
  */
 #include "lib/session/pending.h"
 
@@ -354,10 +353,8 @@ void mx_pending_defer(struct mx_pending *pending, struct mx_own *own, int64_t de
 
 /* ---- fulfilments ---- */
 
-/*
- * Forgets the oldest by the same sender, or the oldest of all: a participant that acts again
- * and again loses its own entries, not those of others. The newest is first.
- */
+/* Forgets the oldest by the same sender, or the oldest of all: a participant that acts again and
+ * again loses its own entries, not those of others. The newest is first. */
 static void make_room(struct mx_pending *pending, struct mx_own *proposal,
                       struct mcpx_slice from)
 {

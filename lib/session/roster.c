@@ -41,10 +41,8 @@ static bool add_string(struct mx_string_list *list, struct mcpx_slice value, cha
     return true;
 }
 
-/*
- * Reads a string and behind it an array of strings; an absent array is an empty one.
- * MCPX_EINVALID when they are something else.
- */
+/* Reads a string and behind it an array of strings; an absent array is an empty one. MCPX_EINVALID
+ * when they are something else. */
 static enum mcpx_err strings_read(struct mcpx_slice first, struct mcpx_slice array,
                                   struct mx_string_list *out)
 {

@@ -55,10 +55,9 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
         event->told.reason = mx_block_text(event->words);
 }
 
-/*
- * The pause that a closing router asks for in the reason of its close frame: at most
- * MX_BACKOFF_MAX_MS, so that no client waits for ever. 0 when there is none. Protocol: section 6.
- */
+/* The pause that a closing router asks for in the reason of its close frame: at most
+ * MX_BACKOFF_MAX_MS, so that no client waits for ever. 0 when there is none. Protocol: section
+ * 6. */
 static int64_t told_pause(struct mcpx_slice reason)
 {
     static const char words[] = "; retry_after_ms=";

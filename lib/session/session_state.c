@@ -189,10 +189,8 @@ bool mcpx_session_event(struct mcpx_session *session, struct mcpx_event *event)
 
 /* ---- the session ---- */
 
-/*
- * Each envelope under way makes two events more: it arrives, and it is answered or expires. The
- * end of the connection makes one. Room for all of these is made beforehand.
- */
+/* Each envelope under way makes two events more: it arrives, and it is answered or expires. The end
+ * of the connection makes one. Room for all of these is made beforehand. */
 bool mx_session_reserve(struct mcpx_session *session, size_t more)
 {
     return events_reserve(&session->events, more + 2 * session->pending.ids.count + 1);

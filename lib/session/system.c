@@ -13,10 +13,8 @@
 
 #include <stdlib.h>
 
-/*
- * Reads the place from the member `topic`. When there is none, or it cannot be read, nothing
- * changes.
- */
+/* Reads the place from the member `topic`. When there is none, or it cannot be read, nothing
+ * changes. */
 static void read_place(struct mx_place *place, struct mcpx_slice payload)
 {
     struct mcpx_slice topic = mcpx_json_get(payload, "topic");
@@ -35,11 +33,9 @@ static void read_place(struct mx_place *place, struct mcpx_slice payload)
 
 /* ---- welcome ---- */
 
-/*
- * CATCH_UP_MS is how long to wait for the end of the missed messages, because some routers do
- * not mark it. ABSENT_MS is how long to wait for participants that were there before the router
- * was restarted: they would get our message as history only.
- */
+/* CATCH_UP_MS is how long to wait for the end of the missed messages, because some routers do not
+ * mark it. ABSENT_MS is how long to wait for participants that were there before the router was
+ * restarted: they would get our message as history only. */
 enum { CATCH_UP_MS = 5000, ABSENT_MS = 10000 };
 
 /* The content of a welcome, read before anything changes. */
@@ -92,11 +88,9 @@ static enum mcpx_err read_welcome(struct mcpx_slice payload, struct welcome *out
     return err;
 }
 
-/*
- * Marks open proposals of ours to be written again, because the router may have lost them
- * (protocol, section 9), and returns whether there are any. A proposal
- * that is fulfilled already is not: its answer will come, and it must not be fulfilled twice.
- */
+/* Marks open proposals of ours to be written again, because the router may have lost them
+ * (protocol, section 9), and returns whether there are any. A proposal that is fulfilled already is
+ * not: its answer will come, and it must not be fulfilled twice. */
 static bool renew(struct mcpx_session *session)
 {
     bool any = false;
@@ -111,11 +105,9 @@ static bool renew(struct mcpx_session *session)
     return any;
 }
 
-/*
- * Reads the envelopes in the outbox again. Our id is known now, so the envelopes without an echo
+/* Reads the envelopes in the outbox again. Our id is known now, so the envelopes without an echo
  * are, too. Unless we resumed, their absent addressees are needed. Without memory to read an
- * envelope, its addressees are not waited for.
- */
+ * envelope, its addressees are not waited for. */
 static void read_outbox(struct mcpx_session *session, bool was_known, bool resumed)
 {
     struct mcpx_slice us = mcpx_session_id(session);
@@ -135,10 +127,8 @@ static void read_outbox(struct mcpx_session *session, bool was_known, bool resum
     mcpx_envelope_fini(&envelope);
 }
 
-/*
- * Sets the participants that the outbox must wait for on this connection. A participant in the
- * roster, which is taken, is absent when `others` does not have it.
- */
+/* Sets the participants that the outbox must wait for on this connection. A participant in the
+ * roster, which is taken, is absent when `others` does not have it. */
 static void wait_for_others(struct mcpx_session *session, const struct mx_roster *others,
                             bool was_known, bool resumed)
 {
@@ -157,10 +147,8 @@ static void wait_for_others(struct mcpx_session *session, const struct mx_roster
     read_outbox(session, was_known, resumed);
 }
 
-/*
- * Takes who we are, and notes the instance to ask for next time. Returns whether the id was another
- * one before.
- */
+/* Takes who we are, and notes the instance to ask for next time. Returns whether the id was another
+ * one before. */
 static bool learn_id(struct mcpx_session *session, struct mx_person *you)
 {
     bool is_renamed = session->us && !mcpx_slice_equal(session->us->id, you->id);
@@ -224,9 +212,8 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     session->message_max = read_size(limit);
     if (is_first) {
         session->welcome_ms = session->mono_ms;
-        if (!resumed)
-            session->place.epoch_len = session->place.seen_len =
-                0; /* a router that tells no place here has none */
+        if (!resumed) /* a router that tells no place here has none */
+            session->place.epoch_len = session->place.seen_len = 0;
     }
     read_place(&session->place, payload);
     event = mx_tell(session, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS, in, NULL);
@@ -266,10 +253,8 @@ static bool read_presence(struct mcpx_slice payload, enum mcpx_presence *out)
     return false;
 }
 
-/*
- * The outbox waits until all missed messages have come, and until all addressees of our
- * envelopes are there.
- */
+/* The outbox waits until all missed messages have come, and until all addressees of our envelopes
+ * are there. */
 static void go_on(struct mcpx_session *session)
 {
     if (session->caught_up && session->absent.needed == 0)
@@ -304,11 +289,9 @@ static enum mcpx_err accept_presence(struct mcpx_session *session,
     return MCPX_OK;
 }
 
-/*
- * The welcome tells that we joined, a new welcome that we changed. But our own presence ends the
+/* The welcome tells that we joined, a new welcome that we changed. But our own presence ends the
  * missed messages: an envelope still without an echo has not arrived. It can be written again
- * without a refusal. Protocol: section 5.
- */
+ * without a refusal. Protocol: section 5. */
 static bool is_news(struct mcpx_session *session, const struct mx_person *person,
                     enum mcpx_presence presence)
 {
@@ -322,9 +305,7 @@ static bool is_news(struct mcpx_session *session, const struct mx_person *person
     return presence != MCPX_PRESENCE_LEAVE || mx_roster_find(&session->roster, person->id);
 }
 
-/*
- * Our own presence is not told as an event, but a session waits for it after each welcome.
- */
+/* Our own presence is not told as an event, but a session waits for it after each welcome. */
 static enum mcpx_err take_presence(struct mcpx_session *session, const struct mx_incoming *in)
 {
     struct mcpx_slice payload = in->envelope->payload;
@@ -336,9 +317,8 @@ static enum mcpx_err take_presence(struct mcpx_session *session, const struct mx
         return err;
     if (err || !read_presence(payload, &presence)) {
         mx_person_free(person);
-        mx_tell_expected(session, in, MCPX_VIOLATION_TEXT, "payload",
-                         "expected a presence with event and participant");
-        return MCPX_OK;
+        return mx_tell_expected(session, in, MCPX_VIOLATION_TEXT, "payload",
+                                "expected a presence with event and participant");
     }
     if (is_news(session, person, presence))
         err = accept_presence(session, in, person, presence);

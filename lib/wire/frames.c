@@ -4,9 +4,8 @@
  * to the control frame between its frames. A caller that passes messages on keeps the bytes of
  * their frames. The payload is then the end of those bytes; only a message in several frames is
  * joined in a second place. Frames beyond the bound are skipped with their heads, so neither one
- * huge frame nor a million empty ones cost memory.
- * Rejected: a library for WebSockets. It would hand out messages without their bytes, and accept
- * frames that no client may send.
+ * huge frame nor a million empty ones cost memory. Rejected: a library for WebSockets. It would
+ * hand out messages without their bytes, and accept frames that no client may send.
  */
 #include "lib/wire/frames.h"
 

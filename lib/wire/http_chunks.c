@@ -1,6 +1,4 @@
-/*
- * http_chunks.c - reads a chunk at once, and the bytes around the chunks one by one.
- */
+/* http_chunks.c - reads a chunk at once, and the bytes around the chunks one by one. */
 #include "lib/base/digits.h"
 #include "lib/wire/http_head.h"
 

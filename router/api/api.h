@@ -1,6 +1,4 @@
-/*
- * api.h - the routes of the HTTP API, and the input of their handlers. Protocol: section 8.
- */
+/* api.h - the routes of the HTTP API, and the input of their handlers. Protocol: section 8. */
 #ifndef EDGE_API_H
 #define EDGE_API_H
 

@@ -149,9 +149,7 @@ static void answer_rate_limit(const struct api_call *call, struct http_reply *re
  */
 enum { HISTORY_BYTES_MAX = 128 * 1024 };
 
-/*
- * `next` is where a client continues. Existing clients ignore unknown members.
- */
+/* `next` is where a client continues. Existing clients ignore unknown members. */
 static void write_history(const struct mcpx_text *array, const struct page *page,
                           const struct page_end *end, struct mcpx_text *body)
 {

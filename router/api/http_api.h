@@ -1,6 +1,5 @@
 /*
- * http_api.h - from one HTTP request to its answer, without a socket.
- * Protocol: sections 7 and 8.
+ * http_api.h - from one HTTP request to its answer, without a socket. Protocol: sections 7 and 8.
  */
 #ifndef EDGE_HTTP_API_H
 #define EDGE_HTTP_API_H

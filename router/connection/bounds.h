@@ -1,6 +1,4 @@
-/*
- * bounds.h - bounds of a configuration, and its needs on this machine.
- */
+/* bounds.h - bounds of a configuration, and its needs on this machine. */
 #ifndef EDGE_BOUNDS_H
 #define EDGE_BOUNDS_H
 

@@ -1,7 +1,6 @@
 /*
- * errand.h - work that may wait for a disk, or takes milliseconds: a thread does it, the loop
- * takes the result. Each errand runs on one thread at a time, so a slow disk delays only its own
- * errand.
+ * errand.h - work that may wait for a disk, or takes milliseconds: a thread does it, the loop takes
+ * the result. Each errand runs on one thread at a time, so a slow disk delays only its own errand.
  */
 #ifndef EDGE_ERRAND_H
 #define EDGE_ERRAND_H

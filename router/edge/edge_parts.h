@@ -1,6 +1,4 @@
-/*
- * edge_parts.h - the functions shared by the sources of this folder, and those for the program.
- */
+/* edge_parts.h - the functions shared by the sources of this folder, and those for the program. */
 #ifndef EDGE_PARTS_H
 #define EDGE_PARTS_H
 

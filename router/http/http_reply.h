@@ -1,6 +1,4 @@
-/*
- * http_reply.h - an HTTP response under construction, and its writer. Protocol: section 8.
- */
+/* http_reply.h - an HTTP response under construction, and its writer. Protocol: section 8. */
 #ifndef EDGE_HTTP_REPLY_H
 #define EDGE_HTTP_REPLY_H
 

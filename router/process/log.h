@@ -1,6 +1,4 @@
-/*
- * log.h - one line per event on stderr, for people or for machines; clients cannot forge lines.
- */
+/* log.h - one line per event on stderr, for people or for machines; clients cannot forge lines. */
 #ifndef EDGE_LOG_H
 #define EDGE_LOG_H
 

@@ -1,6 +1,4 @@
-/*
- * process.h - reads the usage and limits of this process, and notifies systemd.
- */
+/* process.h - reads the usage and limits of this process, and notifies systemd. */
 #ifndef EDGE_PROCESS_H
 #define EDGE_PROCESS_H
 

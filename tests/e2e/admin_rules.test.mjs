@@ -1,10 +1,9 @@
 /*
  * The story: several people administrate one router, and not all of them are trusted with everything.
- * What breaks for whom: a mistake of one cannot be mended by another, one gives more than they have,
- * or stops everybody's traffic with removals that end all at once.
- * MCPX_ENDING says how many removals end together (256), MCPX_MEMBERS how many participants are there
- * (100); MCPX_STALL_MS how many milliseconds the router may make another's message late (250).
- * Protocol: section 8.
+ * What breaks for whom: a mistake of one cannot be mended by another, one gives more than they have, or
+ * stops everybody's traffic with removals that end all at once. MCPX_ENDING says how many removals end
+ * together (256), MCPX_MEMBERS how many participants are there (100); MCPX_STALL_MS how many milliseconds
+ * the router may make another's message late (250). Protocol: section 8.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

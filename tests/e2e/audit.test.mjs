@@ -11,7 +11,7 @@ import { readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { folderFor } from './lib/folder.mjs';
-import { mcpxctl, programBinary } from './lib/program.mjs';
+import { ends, mcpxctl, programBinary } from './lib/program.mjs';
 import { AUDIT, auditKey, people, Router, sha256, tokenOf } from './lib/router.mjs';
 
 /** A folder as the router writes it, the two halves of its key, and mcpxctl. */
@@ -33,8 +33,7 @@ const files = (folder) => readdirSync(folder)
 test('a chain that mcpxctl calls whole is whole for a program that shares no line with it', async (t) => {
   const { at, ctl, make, publicKey } = audit(t, 1500);
   make(); /* a second run of the router */
-  const found = await ctl('audit', 'verify', 'audit', '--key', 'key.pub', '--ended', '--json');
-  assert.equal(found.code, 0, found.stderr);
+  const found = await ends(ctl('audit', 'verify', 'audit', '--key', 'key.pub', '--ended', '--json'));
   const verdict = JSON.parse(found.stdout);
   const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
   const id = createHash('sha256').update(raw).digest('hex').slice(0, 16);
@@ -86,9 +85,8 @@ test('damage is named by sort, file, line and number', async (t) => {
   make();
   assert.equal((await ctl('audit', 'verify', 'audit', '--key', 'key.pub', '--known', note)).code, 0);
   writeFileSync(file, whole.slice(0, 9).join(''));
-  const cut = await ctl('audit', 'verify', 'audit', '--key', 'key.pub', '--known', note);
-  assert.equal(cut.code, 1);
-  assert.match(cut.stdout, /truncation at audit-1\.jsonl, line 10, seq 10\n.*noted elsewhere/);
+  await ends(ctl('audit', 'verify', 'audit', '--key', 'key.pub', '--known', note),
+    1, /truncation at audit-1\.jsonl, line 10, seq 10\n.*noted elsewhere/);
 });
 
 test('what cannot be asked is said, with exit code 2', async (t) => {
@@ -103,9 +101,7 @@ test('what cannot be asked is said, with exit code 2', async (t) => {
     [['query', 'audit', '--what', 'alow'], /--what is one of allow\|refuse\|join/],
     [['chain', 'audit'], /chain needs --id/], [['look', 'audit'], /needs verify\|query\|chain\|export as its first word/],
   ]) {
-    const { code, stderr } = await ctl('audit', ...words);
-    assert.equal(code, 2, words.join(' '));
-    assert.match(stderr, said);
+    const { stderr } = await ends(ctl('audit', ...words), 2, said, words.join(' '));
     assert.doesNotMatch(stderr, /PRIVATE/);
   }
   renameSync(at('audit'), at('moved'));
@@ -115,8 +111,7 @@ test('what cannot be asked is said, with exit code 2', async (t) => {
 test('lines are found by what stands in them, and chains by who answers whom', async (t) => {
   const { ctl } = audit(t);
   const seqs = async (...words) => {
-    const { code, stdout, stderr } = await ctl('audit', ...words, '--json');
-    assert.equal(code, 0, stderr);
+    const { stdout } = await ends(ctl('audit', ...words, '--json'));
     return stdout.split('\n').filter(Boolean).map((text) => JSON.parse(text).seq);
   };
   assert.deepEqual(await seqs('query', 'audit', '--kind', 'mcp/request:*'), [4, 9]);
@@ -162,12 +157,10 @@ test('a new configuration is compared by what it would have decided', async (t) 
   const all = { agent: [['mcp/proposal:*'], ['*']], ann: [['mcp/*', 'chat'], ['*']], fs: [['mcp/*'], ['*']] };
   configure('old.json', all);
   configure('new.json', { ...all, agent: [['mcp/*'], ['*']], ann: [['mcp/*', 'chat'], ['room-*']] });
-  const same = await ctl('policy', 'diff', 'old.json', 'old.json', '--audit', 'audit');
-  assert.equal(same.code, 0, same.stderr);
+  const same = await ends(ctl('policy', 'diff', 'old.json', 'old.json', '--audit', 'audit'));
   assert.equal(same.stdout, '0 of 6 decisions would be different\n' +
     '1 more are by participants of neither configuration, and not judged\n');
-  const other = await ctl('policy', 'diff', 'old.json', 'new.json', '--audit', 'audit', '--json');
-  assert.equal(other.code, 1, other.stderr);
+  const other = await ends(ctl('policy', 'diff', 'old.json', 'new.json', '--audit', 'audit', '--json'), 1);
   const differences = other.stdout.trim().split('\n').map((text) => JSON.parse(text));
   const of = (participant, kind, was, now, seq, to = []) =>
     ({ was, now, participant, topic: 'work', kind, to, count: 1, seq });
@@ -204,8 +197,7 @@ test('whoever gave, took away, removed or reloaded at run time stands in the aud
     ['head', 0, 'kick', 'ann', '--for', '600'],
     ['head', 0, 'reload'],
   ]) {
-    const answer = await ctl(who, ...words);
-    assert.equal(answer.code, code, answer.stderr);
+    await ends(ctl(who, ...words), code);
   }
   const lines = async (...more) => (await ctl('head', 'audit', 'query', 'audit', ...more)).stdout
     .trim().split('\n').map((text) => text.replace(/^\d+ {2}/, '').replaceAll(/20\d\d-\S+Z/g, 'TIME'));

@@ -12,7 +12,7 @@
  */
 import { ask, green, Interruption, red, Stage, yellow } from './lib/stage.mjs';
 
-const DEMOS = ['inside', 'room', 'consent', 'patience', 'death', 'contracts', 'memory'];
+const DEMOS = ['inside', 'room', 'consent', 'patience', 'death', 'contracts', 'memory', 'talk'];
 
 function menu(demos) {
   console.log('demos (make demo DEMO=NUMBER):');

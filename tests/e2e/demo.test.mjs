@@ -30,12 +30,12 @@ for (const group of [false, true]) describe('a demo that is ended', { concurrenc
         show = new Show(`node demo.mjs ${number}`, { env: { DEMO_PAUSE: '1' } });
         await show.until(moment);
         show.kill(signal, { group });
-        end = await show.over();
+        end = await show.end();
       }
-      assert.deepEqual(end, { code, signal: null }, show.out);
+      assert.deepEqual(end, { code, signal: null }, show.log);
       assert.deepEqual(await show.leftovers(), []);
-      assert.match(show.out, new RegExp(`\nended by ${signal}; nothing is left over\n$`));
-      assert.doesNotMatch(show.out, /failed/);
+      assert.match(show.log, new RegExp(`\nended by ${signal}; nothing is left over\n$`));
+      assert.doesNotMatch(show.log, /failed/);
     });
   }
 });
@@ -47,7 +47,7 @@ test('Ctrl-C leaves the terminal as it was, also at a question', async () => {
     await show.until(moment);
     show.type('\u0003');
     await show.until(/exit 130\r?\nas before/);
-    await show.over();
+    await show.end();
     assert.deepEqual(await show.leftovers(), []);
   }
 });
@@ -57,7 +57,7 @@ test('a closed terminal leaves nothing', async () => {
     const show = new Show('node demo.mjs 2', { terminal: true });
     await show.until(moment);
     show.kill('SIGKILL'); /* script(1) is the terminal */
-    await show.over();
+    await show.end();
     assert.deepEqual(await show.leftovers(), []);
   }
 });
@@ -65,7 +65,7 @@ test('a closed terminal leaves nothing', async () => {
 test('who reads only the beginning leaves nothing', async () => {
   const show = new Show('sh -c "node demo.mjs 2 | head -n 3"');
   await show.until(/1\. A room/);
-  await show.over();
+  await show.end();
   assert.deepEqual(await show.leftovers(), []);
 });
 
@@ -73,17 +73,17 @@ test('with DEMO_PAUSE=1 each step waits for Enter', async () => {
   const show = new Show('node demo.mjs 2', { terminal: true, env: { DEMO_PAUSE: '1' } });
   for (const step of [2, 3]) {
     await show.until(/Enter goes on \S*$/);
-    assert.doesNotMatch(show.out, new RegExp(`${step}\\. `));
+    assert.doesNotMatch(show.log, new RegExp(`${step}\\. `));
     show.type('\n');
     await show.until(new RegExp(`${step}\\. `));
   }
   await show.until(/\[y\/N\] $/);
   show.type('y\n');
   await show.until(/the file is there[^]*Enter goes on \S*$/);
-  assert.doesNotMatch(show.out, /4\. /);
+  assert.doesNotMatch(show.log, /4\. /);
   show.type('\n');
-  assert.deepEqual(await show.over(), { code: 0, signal: null }, show.out);
-  assert.match(show.out, /all 4 steps as promised/);
+  assert.deepEqual(await show.end(), { code: 0, signal: null }, show.log);
+  assert.match(show.log, /all 4 steps as promised/);
   assert.deepEqual(await show.leftovers(), []);
 });
 

@@ -10,12 +10,12 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Disk } from './lib/disk.mjs';
+import { ends } from './lib/program.mjs';
 import { historyOf, untilAllHeard, Witness, Writer, writersOf } from './lib/witness.mjs';
 import { pause, sha256 } from './lib/router.mjs';
 
 const KILLS = Number(process.env.MCPX_E2E_KILLS ?? 10);
 const TOPICS = ['ann', 'bob', 'cid'];
-
 
 /** Everybody in every topic: `readers` of one, `writers` of one. */
 function crowd(writers, readers) {
@@ -79,8 +79,7 @@ class Lines {
 
   /** They verify, and of each of these `[topic, text]` one says that it was allowed. */
   async assertHold(texts) {
-    const { code, stdout, stderr } = await this.disk.verifyAudit();
-    assert.equal(code, 0, stdout + stderr);
+    await ends(this.disk.verifyAudit());
     for (const file of readdirSync(this.disk.auditFolder).filter((name) => name.endsWith('.jsonl'))) {
       for (const line of this.#news(file)) {
         const { what, topic, id, sha256 } = JSON.parse(line);
@@ -136,9 +135,7 @@ test('a sync that fails: nobody gets the message, its sender knows that it may b
   disk.becomes('ok'); /* too late: what the memory of the system holds is not to be trusted */
   await writer.untilAnswered(writer.say());
   assert.equal((await router.get('/readyz')).status, 503);
-  const shown = await disk.ctl('status', '--url', router.url);
-  assert.equal(shown.code, 1, shown.stderr);
-  assert.match(shown.stdout, /^health +healthy, not ready: store failed$/m);
+  await ends(disk.ctl('status', '--url', router.url), 1, /^health +healthy, not ready: store failed$/m);
   const told = await disk.ctl('status', '--json', '--url', router.url);
   assert.deepEqual(JSON.parse(told.stdout).reasons, ['store failed']);
   assert.equal(reader.seen.length, before);

@@ -13,13 +13,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { EXPOSE_GRANTS, PROPOSER_GRANTS, exposePipe } from './lib/expose.mjs';
+import { EXPOSE_GRANTS, PROPOSER_GRANTS, exposePipe, untilTools } from './lib/expose.mjs';
 import { folderFor } from './lib/folder.mjs';
-import { serverOf, startImport } from './lib/import.mjs';
+import { readyImport, serverOf, startImport } from './lib/import.mjs';
 import { Participant } from './lib/participant.mjs';
 import { descendants, Program, untilGone } from './lib/program.mjs';
 import { ownServer } from './lib/room.mjs';
 import { DEADLINE_MS, eventually, freePort, pause, Router } from './lib/router.mjs';
+import { callOf } from './lib/wire.mjs';
 
 const MINUTES = Number(process.env.MCPX_E2E_MINUTES ?? 1);
 const TOPIC = 'office';
@@ -92,9 +93,7 @@ class Person {
 async function caller(desk, goesOn, outcomes) {
   for (let turn = 0; goesOn(); turn += 1) {
     const key = randomUUID();
-    const request = JSON.stringify({ jsonrpc: '2.0', id: key, method: 'tools/call', params: {
-      name: `${SERVERS[turn % SERVERS.length]}__note`,
-      arguments: { key, ms: turn % 10 === 0 ? 200 : 0 } } });
+    const request = callOf(key, `${SERVERS[turn % SERVERS.length]}__note`, { key, ms: turn % 10 === 0 ? 200 : 0 });
     const began = Date.now();
     const { result, error } = JSON.parse(await desk.call(request, CALLER_MS));
     if (Date.now() - began > CALLER_MS) throw new Error(`${key} was answered too late`);
@@ -114,11 +113,7 @@ async function caller(desk, goesOn, outcomes) {
 
 /** Waits until nobody is connected to the router any more. */
 async function untilEmpty(router) {
-  let connections;
-  await eventually(async () => {
-    [, connections] = /^mcpx_connections (\d+)$/m.exec((await router.get('/metrics')).text);
-    return connections === '0';
-  }, () => `${connections} connections of the router`);
+  await eventually(async () => await router.metric('mcpx_connections') === 0, 'somebody is connected to the router');
 }
 
 test(`${MINUTES} min of everything at once: answered, once, and nothing left behind`, async (t) => {
@@ -137,10 +132,7 @@ test(`${MINUTES} min of everything at once: answered, once, and nothing left beh
   /* One of them is killed on purpose, so it is here that they are stopped. */
   const imports = {};
   const mine = { after() {} };
-  for (const name of SERVERS) {
-    imports[name] = await startImport(mine, router, TOPIC, name, server);
-    await imports[name].until(/is ready/);
-  }
+  for (const name of SERVERS) imports[name] = await readyImport(mine, router, TOPIC, name, server);
   const options = ['--timeout', String(CALL_S), '--proposal-timeout', String(PROPOSAL_S)];
   const desk = await exposePipe(t, router, TOPIC, 'desk', { grants: EXPOSE_GRANTS, options });
   const asker = await exposePipe(t, router, TOPIC, 'asker', { grants: PROPOSER_GRANTS, options });
@@ -152,10 +144,7 @@ test(`${MINUTES} min of everything at once: answered, once, and nothing left beh
   const boss = await Person.begin(() => router, await router.token('boss', TOPIC,
     ['mcp/request:*', 'mcp/reject']));
 
-  const list = JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'tools/list' });
-  for (const one of [desk, asker]) {
-    while (JSON.parse(await one.call(list)).result.tools.length < SERVERS.length) await pause(50);
-  }
+  for (const one of [desk, asker]) await untilTools(one, ...SERVERS.map((name) => `${name}__note`));
 
   const until = Date.now() + MINUTES * 60000;
   const outcomes = { done: [], failed: new Map(), latest: new Map() };

@@ -6,23 +6,25 @@
  * Usage: node examples.mjs c|node|python|resume|tls      exit code 77: something it needs is not here
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { Participant } from './lib/participant.mjs';
-import { inTime, Router, routerBinary } from './lib/router.mjs';
+import { Program } from './lib/program.mjs';
+import { relayTo } from './lib/relay.mjs';
+import { Router, routerBinary } from './lib/router.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const EXAMPLES = resolve(HERE, '../../docs/examples');
 const cleanups = [];
+const here = { after: (cleanup) => cleanups.unshift(cleanup) };
 
 function temporary() {
   const folder = mkdtempSync(join(tmpdir(), 'mcpx-example-'));
-  cleanups.unshift(() => rmSync(folder, { recursive: true }));
+  here.after(() => rmSync(folder, { recursive: true }));
   return folder;
 }
 
@@ -53,19 +55,7 @@ const commands = {
   python: () => [python(), join(EXAMPLES, 'join.py')],
 };
 
-function run([program, ...args], env) {
-  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  const told = { out: '', log: '' };
-  process.once('exit', () => child.kill('SIGKILL'));
-  child.stdout.setEncoding('utf8').on('data', (text) => { told.out += text; });
-  child.stderr.setEncoding('utf8').on('data', (text) => { told.log += text; });
-  told.more = () => new Promise((done) => { child.stdout.once('data', done); });
-  told.exited = new Promise((done) => {
-    child.once('error', (error) => done(error.message));
-    child.once('close', (code, signal) => done(signal ?? code));
-  });
-  return told;
-}
+const run = ([program, ...args], env) => Program.start('example', args, { program, env, stdout: 'kept' });
 
 async function visit(command, url, env = {}) {
   const topic = `example-${process.pid}`;
@@ -77,7 +67,7 @@ async function visit(command, url, env = {}) {
     MCPX_TOPIC: topic,
     MCPX_TOKEN: await router.token('guest', topic, ['chat', 'mcp/response:*']),
   });
-  const gone = guest.exited.then((end) => assert.fail(`it ended with ${end}\n${guest.out}${guest.log}`));
+  const gone = guest.end().then(({ code }) => assert.fail(`it ended with ${code}\n${guest.output}${guest.log}`));
   gone.catch(() => {});
   const { envelope: hello } = await Promise.race([gone,
     host.until((e) => e.from === 'guest' && e.kind === 'chat', 'hello')]);
@@ -90,9 +80,9 @@ async function visit(command, url, env = {}) {
   assert.equal(answer.kind, 'mcp/response:tools/call:anything');
   assert.deepEqual(answer.to, ['host']);
   assert.deepEqual(answer.payload, { jsonrpc: '2.0', id: 'a "quoted" id', result: {} });
-  assert.equal(await inTime(guest.exited, () => `it did not leave\n${guest.log}`), 0, guest.log);
-  assert.match(guest.out, /welcome, guest/);
-  assert.match(guest.out, /mcp\/request:tools\/call:anything/);
+  assert.equal((await guest.end()).code, 0, guest.log);
+  assert.match(guest.output, /welcome, guest/);
+  assert.match(guest.output, /mcp\/request:tools\/call:anything/);
   await host.until((e) => e.kind === 'system/presence' && e.payload.event === 'leave', 'the leave');
   await host.close();
 }
@@ -104,77 +94,42 @@ async function behindTls(http, host = 'localhost') {
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj',
     `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`, '-keyout', key, '-out', cert],
   { stdio: 'pipe' });
-  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket) => {
-    const router = connect(Number(new URL(http).port), '127.0.0.1');
-    socket.on('error', () => router.destroy()).on('close', () => router.destroy());
-    router.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-    socket.pipe(router).pipe(socket);
-  });
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) });
   server.on('tlsClientError', () => {});
-  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
-  cleanups.unshift(() => server.close());
-  return { url: `wss://localhost:${server.address().port}`, cert };
+  const { port } = await relayTo(here, new URL(http).port, { server });
+  return { url: `wss://localhost:${port}`, cert };
 }
 
 /* The C program tries for ever; the first thing it tells is enough. */
 async function distrust(url, trusted, reason) {
   const guest = run(commands.c(), { MCPX_URL: url, MCPX_TOPIC: 't', MCPX_TOKEN: 'x',
     SSL_CERT_FILE: trusted, SSL_CERT_DIR: '/nonexistent' });
-  await inTime((async () => {
-    while (!/left: .*\n/.test(guest.log)) await new Promise((done) => { setImmediate(done); });
-  })(), () => `nothing was told: ${guest.log}`);
+  await guest.until(/left: .*\n/);
   assert.match(guest.log, reason);
-}
-
-/* A proxy whose connections can be cut; it lets nobody through until it is mended. */
-async function breakable(http) {
-  const sockets = new Set();
-  let broken = false;
-  const server = createTcpServer((socket) => {
-    if (broken) {
-      socket.destroy();
-      return;
-    }
-    const router = connect(Number(new URL(http).port), '127.0.0.1');
-    sockets.add(socket);
-    socket.on('error', () => router.destroy()).on('close', () => router.destroy());
-    router.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-    socket.pipe(router).pipe(socket);
-  });
-  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
-  cleanups.unshift(() => server.close());
-  return {
-    url: `ws://127.0.0.1:${server.address().port}`,
-    cut() {
-      broken = true;
-      sockets.forEach((socket) => socket.destroy());
-    },
-    mend() { broken = false; },
-  };
 }
 
 /* What is said while the line is cut is printed all the same, once and in order. */
 async function follow(router, http) {
   const topic = `example-${process.pid}`;
-  const line = await breakable(http);
+  let isBroken = false;
+  const line = await relayTo(here, new URL(http).port, { take: (socket) => isBroken && socket.destroy() });
   const host = await Participant.join(router, { id: 'host', topic, capabilities: ['chat'] });
   const guest = run([process.execPath, besidePackages('resume.mjs')], {
-    MCPX_URL: line.url, MCPX_TOPIC: topic, MCPX_TOKEN: await router.token('guest', topic, []),
+    MCPX_URL: `ws://127.0.0.1:${line.port}`, MCPX_TOPIC: topic, MCPX_TOKEN: await router.token('guest', topic, []),
   });
-  const printed = () => guest.out.split('\n').slice(0, -1).map((text) => JSON.parse(text));
-  const prints = (text) => inTime((async () => {
-    while (!printed().some((e) => e.payload.text === text)) await guest.more();
-  })(), () => `'${text}' was not printed: ${guest.out}${guest.log}`);
+  const printed = () => guest.output.split('\n').slice(0, -1).map((text) => JSON.parse(text));
+  const prints = (text) => guest.holds(() => printed().find((e) => e.payload.text === text), text);
 
   await host.until((e) => e.payload.event === 'join' && e.payload.participant.id === 'guest', 'it');
   host.send('chat', { text: 'before' });
   await prints('before');
+  isBroken = true;
   line.cut();
   await host.until((e) => e.payload.event === 'leave', 'its leave');
   host.send('chat', { text: 'missed' });
   const last = host.send('chat', { text: 'missed as well' });
   await host.until((e) => e.id === last, 'the echo');
-  line.mend();
+  isBroken = false;
   await prints('missed as well');
   const chats = printed().filter((e) => e.kind === 'chat').map((e) => e.payload.text);
   assert.deepEqual(chats, ['before', 'missed', 'missed as well']);

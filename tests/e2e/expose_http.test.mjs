@@ -14,10 +14,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { exposeCommand, inspect } from './lib/expose.mjs';
 import { exposeHttp, post, RawClient, requestText } from './lib/expose_http.mjs';
-import { startImport } from './lib/import.mjs';
+import { readyImport } from './lib/import.mjs';
 import { Program } from './lib/program.mjs';
 import { ownServer, serverProgram } from './lib/room.mjs';
-import { inTime, Router } from './lib/router.mjs';
+import { eventually, inTime, Router } from './lib/router.mjs';
 
 const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
 const EVENTS = { accept: 'application/json, text/event-stream' };
@@ -27,8 +27,7 @@ const router = await Router.startFor({ after });
 /** A room with one server, and an expose that serves it by HTTP. */
 async function roomOf(t, command, more = {}) {
   const topic = `http-${randomUUID()}`;
-  const server = await startImport(t, router, topic, 'files', command);
-  await server.until(/is ready/);
+  await readyImport(t, router, topic, 'files', command);
   return { topic, bridge: await exposeHttp(t, router, topic, 'desk', more) };
 }
 
@@ -43,11 +42,8 @@ async function ask(bridge, name) {
 }
 
 /** Waits until the patient server was told so many cancellations. */
-async function cancelled(bridge, count) {
-  await inTime((async () => {
-    while (await ask(bridge, 'cancelled') < count);
-  })(), () => `no cancellation\n${bridge.log}`);
-}
+const cancelled = (bridge, count) => eventually(async () => await ask(bridge, 'cancelled') >= count,
+  () => `no cancellation\n${bridge.log}`);
 
 /* A thousand messages: every sort there is, with ids that programs like to choose. */
 function messages() {

@@ -9,11 +9,11 @@ import { after, test } from 'node:test';
 import { randomUUID } from 'node:crypto';
 import { exposePipe, PROPOSER_GRANTS } from './lib/expose.mjs';
 import { exposeHttp, post, RawClient, requestText } from './lib/expose_http.mjs';
-import { startImport } from './lib/import.mjs';
+import { readyImport } from './lib/import.mjs';
 import { logFolder } from './lib/folder.mjs';
 import { Program } from './lib/program.mjs';
 import { ownServer, Room } from './lib/room.mjs';
-import { inTime, Router } from './lib/router.mjs';
+import { eventually, Router } from './lib/router.mjs';
 
 const router = await Router.startFor({ after });
 
@@ -37,13 +37,8 @@ const SHOWING = `require('readline').createInterface({ input: process.stdin }).o
 /** A topic with one server. */
 async function topicOf(t, command = ownServer('counting_server')) {
   const topic = `terms-${randomUUID()}`;
-  const server = await startImport(t, router, topic, 'server', command);
-  await server.until(/is ready/);
+  await readyImport(t, router, topic, 'server', command);
   return topic;
-}
-
-async function ask(pipe, text) {
-  return JSON.parse(await pipe.call(text));
 }
 
 test('without terms, and with terms that ask for nothing, a client gets the same bytes', async (t) => {
@@ -60,23 +55,23 @@ test('without terms, and with terms that ask for nothing, a client gets the same
 test('what cannot work is neither sent nor proposed, and broken output does not arrive', async (t) => {
   const topic = await topicOf(t);
   const pipe = await exposePipe(t, router, topic, 'desk', under({}));
-  const wrong = await ask(pipe, call(1, 'add', { a: 2 }));
+  const wrong = await pipe.ask(call(1, 'add', { a: 2 }));
   assert.deepEqual([wrong.error.code, wrong.error.message, wrong.error.data.canonical_code,
     wrong.error.data.cause, wrong.error.data.errors[0].path],
   [-32602, 'Invalid params', 'INVALID_INPUT', 'input', '/b']);
-  const unknown = await ask(pipe, call(2, 'nobody'));
+  const unknown = await pipe.ask(call(2, 'nobody'));
   assert.deepEqual([unknown.error.code, unknown.error.data.cause], [-32004, 'tool_unknown']);
-  const nameless = await ask(pipe, requestText(3, 'tools/call', { arguments: {} }));
+  const nameless = await pipe.ask(requestText(3, 'tools/call', { arguments: {} }));
   assert.deepEqual([nameless.error.code, nameless.error.data.cause], [-32602, 'invocation']);
-  assert.equal((await ask(pipe, call(4, 'add', { a: 2, b: 3 }))).result.structuredContent.sum, 5);
-  const lie = await ask(pipe, call(5, 'lie'));
+  assert.equal((await pipe.ask(call(4, 'add', { a: 2, b: 3 }))).result.structuredContent.sum, 5);
+  const lie = await pipe.ask(call(5, 'lie'));
   assert.deepEqual([lie.error.code, lie.error.data.cause], [-32002, 'output']);
 
   const room = new Room(t, router, topic);
   const person = await room.join('person', ['mcp/*', 'chat']);
   const careful = await exposePipe(t, router, room.topic, 'careful',
     { ...under({}), grants: PROPOSER_GRANTS });
-  const refused = await ask(careful, call(1, 'add', { a: 'two', b: 3 }));
+  const refused = await careful.ask(call(1, 'add', { a: 'two', b: 3 }));
   assert.equal(refused.error.data.cause, 'input');
   const waiting = careful.call(call(2, 'add', { a: 2, b: 3 }));
   const { envelope } = await person.until(({ kind }) => kind.startsWith('mcp/proposal'), 'a proposal');
@@ -91,23 +86,23 @@ test('R004-23: a client that knows no context is given one, and answers have one
   const topic = await topicOf(t, [process.execPath, '-e', SHOWING]);
   const pipe = await exposePipe(t, router, topic, 'desk', under(
     { context: { policy: 'default', values: { workspaceId: 'acme' } } }));
-  const { result: { structuredContent: { _meta } } } = await ask(pipe, call(1, 'show', { a: 1 }));
+  const { result: { structuredContent: { _meta } } } = await pipe.ask(call(1, 'show', { a: 1 }));
   assert.deepEqual([_meta['io.mcpx/context'].workspaceId, _meta['io.mcpx/context'].mode],
     ['acme', 'operator']);
-  const bad = await ask(pipe, call(2, 'show', {}, { _meta: { 'io.mcpx/context': { mode: 'loud' } } }));
+  const bad = await pipe.ask(call(2, 'show', {}, { _meta: { 'io.mcpx/context': { mode: 'loud' } } }));
   assert.deepEqual([bad.error.code, bad.error.data.cause], [-32602, 'context']);
   const strict = await exposePipe(t, router, topic, 'strict', under({ context: { policy: 'require' } }));
-  assert.equal((await ask(strict, call(1, 'show'))).error.data.cause, 'context');
+  assert.equal((await strict.ask(call(1, 'show'))).error.data.cause, 'context');
 
   const counting = await exposePipe(t, router, await topicOf(t), 'desk',
     under({ result: 'response.v1', tier: 'community', tools: { wait: { tier: 'pro' } } }));
-  const { result: { tools } } = await ask(counting, requestText(1, 'tools/list'));
+  const { result: { tools } } = await counting.ask(requestText(1, 'tools/list'));
   assert.ok(tools[0].outputSchema.properties.tool_id, JSON.stringify(tools[0]));
-  const { result: good } = await ask(counting, call(2, 'add', { a: 2, b: 3 }));
+  const { result: good } = await counting.ask(call(2, 'add', { a: 2, b: 3 }));
   assert.deepEqual([good.structuredContent.data, good.structuredContent.tool_id], [{ sum: 5 }, 'add']);
-  const { result: wrong } = await ask(counting, call(3, 'add', { a: 2 }));
+  const { result: wrong } = await counting.ask(call(3, 'add', { a: 2 }));
   assert.deepEqual([wrong.isError, wrong.structuredContent.error.error_code], [true, 'invalid_argument']);
-  const { result: higher } = await ask(counting, call(4, 'wait'));
+  const { result: higher } = await counting.ask(call(4, 'wait'));
   assert.equal(higher.structuredContent.error.error_code, 'upgrade_required');
 });
 
@@ -141,7 +136,7 @@ test('R002-9: a call may come as an invocation, on standard input and by HTTP', 
     assert.equal(told.status, 200);
   }
   const bare = await exposePipe(t, router, topic, 'bare');
-  assert.equal((await ask(bare, rows[0][0])).error.code, -32601);
+  assert.equal((await bare.ask(rows[0][0])).error.code, -32601);
 });
 
 /* Calls in which a member that decides something stands twice, so that two readers see two calls. */
@@ -180,22 +175,14 @@ test('each call has one result in the log, also when its client leaves and when 
     const http = await exposeHttp(t, router, await topicOf(t), 'web', under({ log: { dir: log.dir } }));
     const results = () => log.telemetry().filter(({ eventName }) => eventName === 'mcp.tool.result');
     const raw = await RawClient.open(http);
-    const body = call(1, 'wait');
-    raw.say('POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
-      + `Content-Length: ${body.length}\r\n\r\n${body}`);
+    raw.post(call(1, 'wait'));
     /* It may come before the server's tools are known, and waits for them. */
     assert.match((await post(http, call(2, 'add', { a: 1, b: 1 }))).text, /"sum":2/);
-    await inTime((async () => {
-      while (!log.telemetry().some(({ toolName }) => toolName === 'wait'));
-    })(), 'the call was not written down');
+    await eventually(() => log.telemetry().some(({ toolName }) => toolName === 'wait'), 'the call was not written down');
     raw.close();
-    await inTime((async () => {
-      while (results().length < 2) await post(http, requestText(3, 'ping'));
-    })(), 'no result of the call that was taken back');
+    await eventually(() => results().length >= 2, 'no result of the call that was taken back');
     const last = post(http, call(4, 'wait'));
-    await inTime((async () => {
-      while (log.telemetry().length < 5) await post(http, requestText(5, 'ping'));
-    })(), 'the last call was not written down');
+    await eventually(() => log.telemetry().length >= 5, 'the last call was not written down');
     http.kill();
     await last;
     await http.end();

@@ -1,8 +1,7 @@
 /*
- * The story: operators, browsers and clients written for the original gateway come over HTTP:
- * to look, to be let in, and to be turned away in a way they can act on. A refused upgrade has
- * to be an HTTP answer, since an upgraded and then closed connection leaves old clients hanging.
- * Protocol: sections 7 and 8.
+ * The story: operators, browsers and clients written for the original gateway come over HTTP: to look, to
+ * be let in, and to be turned away in a way they can act on. A refused upgrade has to be an HTTP answer,
+ * since an upgraded and then closed connection leaves old clients hanging. Protocol: sections 7 and 8.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,9 +1,8 @@
 /*
- * The story: the company's identity provider signs with public keys, publishes them as a JWKS and
- * changes them from time to time. Agents must come in with what it signs, before, during and after
- * a change, and nobody with anything else. Its tokens are made by the library `jose`, which knows
- * nothing of the router; what RFC 8725 warns of is tried against the real daemon.
- * Protocol: section 7.
+ * The story: the company's identity provider signs with public keys, publishes them as a JWKS and changes
+ * them from time to time. Agents must come in with what it signs, before, during and after a change, and
+ * nobody with anything else. Its tokens are made by the library `jose`, which knows nothing of the
+ * router; what RFC 8725 warns of is tried against the real daemon. Protocol: section 7.
  */
 import assert from 'node:assert/strict';
 import { createHmac, sign as signBytes } from 'node:crypto';

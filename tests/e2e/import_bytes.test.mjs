@@ -6,16 +6,16 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { compareEverything, compareFilesystem, compareMemory } from './lib/official.mjs';
+import { compare, officialServers } from './lib/official.mjs';
 import { Router } from './lib/router.mjs';
 
 const router = await Router.startFor({ after });
 
-test('server-everything answers as over a pipe', async (t) => {
-  const count = await compareEverything(t, router);
-  assert.ok(count > 40, `${count} calls`);
-});
-
-test('server-filesystem answers as over a pipe', (t) => compareFilesystem(t, router));
-
-test('server-memory answers as over a pipe', (t) => compareMemory(t, router));
+for (const server of officialServers({ after })) {
+  for (const isExposed of [false, true]) {
+    test(`${server.id} answers as over a pipe, through ${isExposed ? 'both bridges' : 'import'}`, async (t) => {
+      const count = await compare(t, router, server, { isExposed });
+      assert.ok(count > (server.id === 'everything' ? 39 : 10), `${count} calls`);
+    });
+  }
+}

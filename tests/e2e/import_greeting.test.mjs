@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { folderFor } from './lib/folder.mjs';
-import { serverOf, startImport } from './lib/import.mjs';
+import { importRoom, serverOf } from './lib/import.mjs';
 import { Program } from './lib/program.mjs';
 import { ownServer, Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { rpc, Seat } from './lib/wire.mjs';
+import { callOf, rpc } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
@@ -21,30 +21,23 @@ const router = await Router.startFor({ after });
 const RUST = fileURLToPath(new URL(
   'node_modules/@vaulttools/mcp-linux-x64/bin/vaulttools-mcp', import.meta.url));
 
-async function table(t, command, more) {
-  const room = new Room(t, router);
-  const bridge = await startImport(t, router, room.topic, 'server', command, more);
-  return { bridge, ann: new Seat(await room.join('ann', ['mcp/*']), 'server') };
-}
-
-const strict = (t, words = [], options = []) => table(t, ownServer('strict_server', ...words),
+const strict = (t, words = [], options = []) => importRoom(t, router, ownServer('strict_server', ...words), ['ann'],
   { options, env: { STRICT_LOG: join(folderFor(t), 'log') } });
-const starts = async (ann) => JSON.parse(await ann.call(rpc(1, 'starts'))).result;
+const starts = async (ann) => (await ann.ask(rpc(1, 'starts'))).result;
 
 test('a server made with the Rust SDK serves its tools',
   { skip: !existsSync(RUST) && `not on ${process.platform} ${process.arch}` }, async (t) => {
-    const { bridge, ann } = await table(t, [RUST, '--allowed-dir', folderFor(t)]);
-    const { result } = JSON.parse(await ann.call(rpc(1, 'tools/list')));
+    const { bridge, seats: [ann] } = await importRoom(t, router, [RUST, '--allowed-dir', folderFor(t)]);
+    const { result } = await ann.ask(rpc(1, 'tools/list'));
     assert.ok(result.tools.some(({ name }) => name === 'vaulttools_dev_color_convert'));
-    const answer = JSON.parse(await ann.call(rpc(2, 'tools/call',
-      { name: 'vaulttools_dev_color_convert', arguments: { color: '#ff0000', to_format: 'rgb' } })));
+    const answer = await ann.ask(callOf(2, 'vaulttools_dev_color_convert', { color: '#ff0000', to_format: 'rgb' }));
     assert.match(answer.result.content[0].text, /255/);
     await bridge.until(/restarts the server and sends initialize first/);
     await bridge.until(/cannot handle server\/discover/);
   });
 
 test('a server that ended when it was asked is asked once, in all its lives', async (t) => {
-  const { bridge, ann } = await strict(t);
+  const { bridge, seats: [ann] } = await strict(t);
   assert.deepEqual(await starts(ann), ['server/discover', 'initialize']);
   ann.write(rpc(2, 'end'));
   await bridge.until(/exited with code 3/);
@@ -55,18 +48,18 @@ test('a server that ended when it was asked is asked once, in all its lives', as
 });
 
 test('a server that refuses initialize when it was asked is started again', async (t) => {
-  const { bridge, ann } = await strict(t, ['refuse']);
+  const { bridge, seats: [ann] } = await strict(t, ['refuse']);
   assert.deepEqual(await starts(ann), ['server/discover', 'initialize']);
   await bridge.until(/refuses initialize after server\/discover/);
 });
 
 test('with --protocol nothing has to be found out', async (t) => {
-  const { ann } = await strict(t, [], ['--protocol', '2025-11-25']);
+  const { seats: [ann] } = await strict(t, [], ['--protocol', '2025-11-25']);
   assert.deepEqual(await starts(ann), ['initialize']);
 });
 
 test('--no-restart ends with the server, not with the question', async (t) => {
-  const { bridge, ann } = await strict(t, [], ['--no-restart']);
+  const { bridge, seats: [ann] } = await strict(t, [], ['--no-restart']);
   assert.deepEqual(await starts(ann), ['server/discover', 'initialize']);
   bridge.kill();
   await bridge.end();

@@ -7,11 +7,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { startImport } from './lib/import.mjs';
+import { importRoom } from './lib/import.mjs';
 import { forEverybody, Program, programBinary, SOMEBODY } from './lib/program.mjs';
 import { ownServer, Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { Seat } from './lib/wire.mjs';
+import { rpc } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
@@ -24,10 +24,8 @@ const TOKEN = /eyJ[A-Za-z0-9_-]{10,}/;
 
 /** What the spy says when it is asked for `method`. */
 async function ask(t, method, { command = SPY, ...more } = {}) {
-  const room = new Room(t, router);
-  await startImport(t, router, room.topic, 'server', command, more);
-  const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
-  return JSON.parse(await seat.call(JSON.stringify({ jsonrpc: '2.0', id: 1, method }))).result;
+  const { seats: [ann] } = await importRoom(t, router, command, ['ann'], more);
+  return (await ann.ask(rpc(1, method))).result;
 }
 
 /** What the spy sees of the processes above it. */
@@ -63,7 +61,7 @@ test('no process above the server shows the token', async (t) => {
 });
 
 test('a server of the same user reads neither memory nor environment of its bridge', async (t) => {
-  const [spy, program] = forEverybody(t, SPY[1], programBinary('mcpx-bridge'));
+  const [spy, program] = forEverybody(t, SPY[1], programBinary('mcpx-bridge'), ownServer('small_server')[1]);
   const command = [SPY[0], spy];
   for (const { name, environment, memory } of await look(t, { uid: SOMEBODY, command, program })) {
     assert.deepEqual([name, memory, environment.length], [name, 'EACCES', 'EACCES'.length]);

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { folderFor } from './lib/folder.mjs';
 import { startImport } from './lib/import.mjs';
 import { ownServer, Room, serverProgram } from './lib/room.mjs';
-import { Router } from './lib/router.mjs';
-import { Seat } from './lib/wire.mjs';
+import { eventually, Router } from './lib/router.mjs';
+import { callOf, Seat } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
@@ -24,9 +24,8 @@ async function table(t, { early } = {}) {
   const mallory = await room.join('mallory', ['mcp/*', 'chat']);
   await early?.(mallory);
   const bridge = await startImport(t, router, room.topic, 'server', COMMAND);
-  const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
-  const call = async (method, params) => JSON.parse(
-    await seat.call(JSON.stringify(rpc(1, method, params)))).result;
+  const seat = await room.seat('ann', ['mcp/*'], 'server');
+  const call = async (method, params) => (await seat.ask(JSON.stringify(rpc(1, method, params)))).result;
   return { room, bridge, mallory, seat, call };
 }
 
@@ -58,14 +57,6 @@ for (const [name, lie] of Object.entries(LIES)) {
     assert.equal(await call('count'), 1);
   });
 }
-
-test('who lies to the server alone is told so', async (t) => {
-  const { mallory } = await table(t);
-  const id = mallory.send('mcp/request:tools/call:safe', rpc('x', 'tools/call', { name: 'rm' }), TO);
-  const { envelope } = await mallory.until((e) => e.correlation_id === id
-    && e.kind.startsWith('mcp/response'), 'the answer');
-  assert.deepEqual([envelope.payload.id, envelope.payload.error.code], ['x', -31020]);
-});
 
 test('not executed: what was asked before the server came', async (t) => {
   const { call } = await table(t, { early: async (mallory) => {
@@ -119,8 +110,7 @@ async function files(t, options = []) {
     serverProgram('server-filesystem'), join(base, 'srv')],
   { options: options.map((word) => word.replace('BASE', base)) });
   const seat = new Seat(mallory, 'server');
-  const read = async (name) => JSON.parse(await seat.call(JSON.stringify(rpc(1, 'tools/call',
-    { name: 'read_text_file', arguments: { path: join(base, name, 'f.txt') } }))))
+  const read = async (name) => (await seat.ask(callOf(1, 'read_text_file', { path: join(base, name, 'f.txt') })))
     .result.content[0].text;
   return { base, mallory, read };
 }
@@ -144,12 +134,6 @@ test('what a file server may touch is not a guest\'s to say', async (t) => {
 
 test('a file server serves the roots that its operator states', async (t) => {
   const { read } = await files(t, ['--root', 'file://BASE/secret']);
-  const until = async () => {
-    for (;;) {
-      const text = await read('secret');
-      if (!text.includes('denied')) return text;
-    }
-  };
-  assert.equal(await until(), 'what is in secret');
+  await eventually(async () => await read('secret') === 'what is in secret', 'the roots are not stated');
   assert.match(await read('srv'), /Access denied/);
 });

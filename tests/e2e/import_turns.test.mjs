@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { startImport } from './lib/import.mjs';
 import { ownServer, Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { rpc, Seat } from './lib/wire.mjs';
+import { rpc } from './lib/wire.mjs';
 
 const SECONDS = Number(process.env.MCPX_E2E_LOUD_SECONDS ?? 5);
 const LOUD = ownServer('loud_server');
@@ -46,8 +46,7 @@ for (const { name, options, every, method } of ATTACKS)
     const room = new Room(t, router);
     const bridge = await startImport(t, router, room.topic, 'server', LOUD,
       { options: ['--protocol', '2025-11-25', ...options] });
-    const ann = new Seat(await room.join('ann', ['mcp/*'], { query: { routing: 'directed' } }),
-      'server');
+    const ann = await room.seat('ann', ['mcp/*'], 'server', { query: { routing: 'directed' } });
     const quiet = await measure(ann);
     const mallory = new Worker(new URL('lib/loud_caller.mjs', import.meta.url), { workerData: {
       url: `${router.url}?topic=${room.topic}&routing=directed`, peer: 'server', method, every,

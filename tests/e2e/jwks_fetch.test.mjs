@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import * as jose from './lib/jose.mjs';
 import { Participant } from './lib/participant.mjs';
-import { mcpxctl } from './lib/program.mjs';
+import { ends, mcpxctl } from './lib/program.mjs';
 import { eventually, Router } from './lib/router.mjs';
 
 const answers = new Map();
@@ -99,9 +99,7 @@ test('whatever else comes leaves the file as it is', async () => {
     [`${secureBase}/good`, 5, /cannot fetch it/, []],
     ['https://127.0.0.1:1/jwks', 5, /cannot fetch it/, []],
   ]) {
-    const done = await fetchKeys(url, out, ...more);
-    assert.equal(done.code, code, `${url}: ${done.stderr}`);
-    assert.match(done.stderr, why, url);
+    const done = await ends(fetchKeys(url, out, ...more), code, why, url);
     assert.equal(done.stdout, '', url);
     assert.ok(!done.stderr.includes('secret@'), url);
     assert.equal(readFileSync(out, 'utf8'), set, url);
@@ -110,9 +108,8 @@ test('whatever else comes leaves the file as it is', async () => {
 });
 
 test('a file that cannot be written is told', async () => {
-  const done = await fetchKeys(`${base}/good`, join(folder, 'no', 'such', 'folder.json'), '--insecure-http');
-  assert.equal(done.code, 1);
-  assert.match(done.stderr, /cannot be written: No such file/);
+  await ends(fetchKeys(`${base}/good`, join(folder, 'no', 'such', 'folder.json'), '--insecure-http'),
+    1, /cannot be written: No such file/);
 });
 
 test('the router believes what was fetched, without a restart', async (t) => {

@@ -42,7 +42,7 @@ test('contexts come from where the table says, and from nowhere else', () => {
       methods++;
     }
   }
-  assert.equal(methods, 14);
+  assert.equal(methods, 15);
   for (const method of ['tools/list', 'tasks/list', 'notifications/progress', 'ping']) {
     const params = { name: 'decoy', uri: 'decoy', taskId: 'decoy', ref: { name: 'decoy' } };
     assert.equal(kindOf('mcp/request', { method, params }), `mcp/request:${method}`);

@@ -9,10 +9,9 @@ import { after, before, test } from 'node:test';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { folderFor } from './lib/folder.mjs';
-import { startImport } from './lib/import.mjs';
-import { Room } from './lib/room.mjs';
+import { importRoom } from './lib/import.mjs';
 import { Router } from './lib/router.mjs';
-import { Pipe, Seat } from './lib/wire.mjs';
+import { callOf, Pipe } from './lib/wire.mjs';
 
 const HAS_GO = spawnSync('go', ['version']).status === 0;
 const skip = HAS_GO ? false : 'there is no Go (Debian: apt-get install golang-go)';
@@ -46,9 +45,7 @@ before(() => {
 
 /** What the server has executed, by its own account. */
 async function executed(call) {
-  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call',
-    params: { name: 'read_executed' } });
-  return JSON.parse(await call(text)).result.content[0].text;
+  return JSON.parse(await call(callOf(1, 'read_executed'))).result.content[0].text;
 }
 
 for (const [name, text] of Object.entries(ATTACKS)) {
@@ -60,8 +57,7 @@ for (const [name, text] of Object.entries(ATTACKS)) {
   });
 
   test(`not executed behind an import: ${name}`, { skip }, async (t) => {
-    const room = new Room(t, router);
-    await startImport(t, router, room.topic, 'server', [program]);
+    const { room } = await importRoom(t, router, [program], []);
     const mallory = await room.join('mallory',
       ['mcp/request:tools/call:read_*', 'mcp/request:ping', 'chat']);
     const id = 'attack';
@@ -71,7 +67,7 @@ for (const [name, text] of Object.entries(ATTACKS)) {
       && e.kind.startsWith('mcp/response'), 'the answer');
     assert.equal(envelope.payload.error.code, -31020);
     assert.match(envelope.payload.error.message, /letter case/);
-    const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
+    const seat = await room.seat('ann', ['mcp/*'], 'server');
     assert.equal(await executed((line) => seat.call(line)), '');
   });
 }

@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { exposePipe, untilTools } from './lib/expose.mjs';
 import { folderFor } from './lib/folder.mjs';
-import { startImport } from './lib/import.mjs';
+import { readyImport } from './lib/import.mjs';
 import { ownServer } from './lib/room.mjs';
 import { Router, freePort } from './lib/router.mjs';
-import { Pipe } from './lib/wire.mjs';
+import { callOf, Pipe } from './lib/wire.mjs';
 
 const CALLS = Number(process.env.MCPX_E2E_CALLS ?? 10000);
 const AT_ONCE = 50;
@@ -59,8 +59,7 @@ async function callAll(pipe, tool, calls,
       const id = next++;
       const { args, check } = make(id);
       const began = performance.now();
-      const answer = await pipe.call(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call',
-        params: { name: tool, arguments: args } }));
+      const answer = await pipe.call(callOf(id, tool, args));
       took.push(performance.now() - began);
       check(answer);
       answered(took.length);
@@ -85,9 +84,7 @@ async function race(ways) {
 test(`${CALLS} calls, fifty at a time each way: everyone gets what is his`, async (t) => {
   const topic = 'busy';
   const servers = ['ann', 'bob'];
-  const imports = await Promise.all(servers.map((name) =>
-    startImport(t, router, topic, name, SERVER)));
-  await Promise.all(imports.map((bridge) => bridge.until(/is ready/)));
+  const imports = await Promise.all(servers.map((name) => readyImport(t, router, topic, name, SERVER)));
   const desks = await Promise.all(servers.map((name) =>
     exposePipe(t, router, topic, `desk of ${name}`)));
   const programs = { router: [router.pid], 'each import': imports.map(({ pid }) => pid),
@@ -128,8 +125,7 @@ test('what terms add to a call of 1 KiB each way, in turn with calls that have n
   const places = [];
   for (const options of [[], ['--contracts', terms]]) {
     const topic = `terms-${places.length}`;
-    const bridge = await startImport(t, router, topic, 'ann', [...SERVER, 'rows'], { options });
-    await bridge.until(/is ready/);
+    const bridge = await readyImport(t, router, topic, 'ann', [...SERVER, 'rows'], { options });
     const desk = await exposePipe(t, router, topic, 'desk');
     await untilTools(desk, 'ann__echo');
     places.push({ bridge, desk });
@@ -153,8 +149,7 @@ test('calls go on while the router is stopped and started again, three times', a
   const args = ['--listen', `127.0.0.1:${await freePort()}`];
   let current = await Router.start({ env: ENV, args });
   t.after(() => current.stop());
-  const bridge = await startImport(t, current, 'restless', 'ann', SERVER);
-  await bridge.until(/is ready/);
+  await readyImport(t, current, 'restless', 'ann', SERVER);
   const desk = await exposePipe(t, current, 'restless', 'desk');
   await untilTools(desk, 'ann__echo');
   let turns = 0;

@@ -7,8 +7,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { folderFor } from './lib/folder.mjs';
-import { startImport } from './lib/import.mjs';
-import { Room, serverProgram } from './lib/room.mjs';
+import { ends } from './lib/program.mjs';
+import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 
 const router = await Router.startFor({ after });
@@ -17,10 +17,8 @@ const router = await Router.startFor({ after });
 async function seat(t) {
   const room = new Room(t, router);
   const folder = folderFor(t);
-  const bridge = await startImport(t, router, room.topic, 'files',
-    [process.execPath, serverProgram('server-filesystem'), folder]);
-  await bridge.until(/is ready/);
-  return { room, folder, ctl: (...words) => room.ctl(...words) };
+  await room.server('files', 'server-filesystem', [folder]);
+  return { folder, ctl: (...words) => room.ctl(...words) };
 }
 
 test('tools are listed and called', async (t) => {
@@ -35,10 +33,8 @@ test('tools are listed and called', async (t) => {
     '--to', 'files');
   assert.deepEqual({ ...read, stderr: '' }, { code: 0, stdout: 'first line\nsecond line\n', stderr: '' },
     read.stderr);
-  const absent = await ctl('ann', ['mcp/*'], 'call', 'read_text_file',
-    JSON.stringify({ path: join(folder, 'absent') }), '--to', 'files');
-  assert.equal(absent.code, 1);
-  assert.match(absent.stderr, /the tool says that it failed/);
+  await ends(ctl('ann', ['mcp/*'], 'call', 'read_text_file',
+    JSON.stringify({ path: join(folder, 'absent') }), '--to', 'files'), 1, /the tool says that it failed/);
   const raw = await ctl('ann', ['mcp/*'], 'call', '--method', 'ping', '--to', 'files', '--json');
   assert.deepEqual(JSON.parse(raw.stdout), { jsonrpc: '2.0', id: 1, result: {} });
 });
@@ -48,22 +44,18 @@ test('a proposal is refused as a call, approved by another, and the file appears
   const path = join(folder, 'decision.txt');
   const wish = ['write_file', JSON.stringify({ path, content: 'signed\n' }), '--to', 'files'];
   const timid = ['mcp/proposal:*', 'mcp/request:tools/list'];
-  const refused = await ctl('agent', timid, 'call', ...wish);
-  assert.equal(refused.code, 3, refused.stderr);
-  const proposed = await ctl('agent', timid, 'propose', ...wish);
-  assert.equal(proposed.code, 0, proposed.stderr);
+  await ends(ctl('agent', timid, 'call', ...wish), 3);
+  const proposed = await ends(ctl('agent', timid, 'propose', ...wish));
   const id = proposed.stdout.trim();
   const open = await ctl('ann', ['mcp/*'], 'proposals');
   const [, listed] = open.stdout.match(/ (\S+@[0-9a-f]{32})  agent -> files/);
   assert.ok(listed.startsWith(`${id.slice(0, 8)}@`), open.stdout);
   assert.equal(existsSync(path), false);
 
-  const unbound = await ctl('ann', ['mcp/*'], 'approve', id, '--yes');
-  assert.equal(unbound.code, 2, unbound.stderr);
+  const unbound = await ends(ctl('ann', ['mcp/*'], 'approve', id, '--yes'), 2);
   assert.ok(unbound.stderr.includes('--yes needs ID@DIGEST'), unbound.stderr);
   assert.equal(existsSync(path), false);
-  const approved = await ctl('ann', ['mcp/*'], 'approve', listed, '--yes');
-  assert.equal(approved.code, 0, approved.stderr);
+  const approved = await ends(ctl('ann', ['mcp/*'], 'approve', listed, '--yes'));
   assert.ok(approved.stderr.includes(`"path": ${JSON.stringify(path)}`), approved.stderr);
   assert.equal(readFileSync(path, 'utf8'), 'signed\n');
   const chain = await ctl('ann', ['mcp/*'], 'chain', id, '--json');
@@ -75,23 +67,4 @@ test('a proposal is refused as a call, approved by another, and the file appears
   const results = steps.filter(({ role }) => role === 'result');
   assert.deepEqual(results.map(({ parent }) => parent), [request.id]);
   assert.equal((await ctl('ann', ['mcp/*'], 'proposals')).stdout, '');
-});
-
-test('a rejection reaches who proposed, with its reason', async (t) => {
-  const { room, folder, ctl } = await seat(t);
-  const agent = await room.join('agent', ['mcp/proposal:*']);
-  const path = join(folder, 'never.txt');
-  const id = agent.send('mcp/proposal:tools/call:write_file',
-    { method: 'tools/call', params: { name: 'write_file', arguments: { path, content: '' } } },
-    { to: ['files'] });
-  await agent.untilId(id);
-  const rejected = await ctl('ann', ['mcp/reject'], 'reject', id, '--reason', 'not today');
-  assert.equal(rejected.code, 0, rejected.stderr);
-  const { envelope } = await agent.until((e) => e.kind === 'mcp/reject', 'the rejection');
-  assert.equal(envelope.correlation_id, id);
-  assert.deepEqual(envelope.payload, { reason: 'not today' });
-  const late = await ctl('ann', ['mcp/*'], 'approve', id, '--yes');
-  assert.equal(late.code, 1);
-  assert.match(late.stderr, /no longer open \(rejected\)/);
-  assert.equal(existsSync(path), false);
 });

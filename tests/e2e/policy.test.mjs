@@ -1,8 +1,7 @@
 /*
- * The story: somebody asks who may do what on this router at this moment, and what another
- * configuration would change. What breaks for whom: an operator who reads that a right is gone when
- * somebody was lent it an hour ago, or puts a configuration in force that turns away what agents do
- * all day.
+ * The story: somebody asks who may do what on this router at this moment, and what another configuration
+ * would change. What breaks for whom: an operator who reads that a right is gone when somebody was lent
+ * it an hour ago, or puts a configuration in force that turns away what agents do all day.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -12,7 +11,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { folderFor } from './lib/folder.mjs';
 import { Participant } from './lib/participant.mjs';
-import { mcpxctl } from './lib/program.mjs';
+import { ends, mcpxctl } from './lib/program.mjs';
 import { person as entry, Router, signToken, tokenOf } from './lib/router.mjs';
 
 const SECRET = 'a secret that is long enough to be one, and only for this test';
@@ -48,8 +47,7 @@ test('policy show tells what is configured, and what was changed at run time as 
   const [lent] = await change('bob', { add: ['mcp/notification:*'], until: 600 });
   await change('guest', { remove: ['chat'] });
 
-  const told = await ctl('chief', 'policy', 'show');
-  assert.equal(told.code, 0, told.stderr);
+  const told = await ends(ctl('chief', 'policy', 'show'));
   const { json: policy } = await router.request('GET', '/admin/policy', { token: tokenOf('chief') });
   assert.equal(told.stdout, `policy ${policy.rev}
 profile reader
@@ -81,18 +79,12 @@ participant guest, not in the configuration, connections: 1
 test('policy show reads page after page, and needs a grant', async (t) => {
   const names = Array.from({ length: 2100 }, (_, i) => `agent+${String(i).padStart(4, '0')}&`);
   const { ctl } = await start(t, Object.fromEntries(names.map((name) => [name, person(name, ['chat'])])));
-  const told = await ctl('chief', 'policy', 'show');
-  assert.equal(told.code, 0, told.stderr);
+  const told = await ends(ctl('chief', 'policy', 'show'));
   assert.deepEqual([...told.stdout.matchAll(/^participant (.*)$/gm)].map(([, id]) => id), [...names, 'chief']);
-  const refused = await ctl(names[7], 'policy', 'show');
-  assert.equal(refused.code, 3, refused.stderr);
-  assert.equal(refused.stdout, '');
-  assert.match(refused.stderr, /admin\/read/);
+  assert.equal((await ends(ctl(names[7], 'policy', 'show'), 3, /admin\/read/)).stdout, '');
   for (const [words, why] of [[['show', 'router.json'], /takes no file/], [['shew'], /needs show\|diff as/],
     [['diff', 'router.json'], /OLD and NEW/]]) {
-    const { code, stderr } = await ctl('chief', 'policy', ...words);
-    assert.equal(code, 2, stderr);
-    assert.match(stderr, why);
+    await ends(ctl('chief', 'policy', ...words), 2, why);
   }
 });
 
@@ -105,12 +97,10 @@ test('policy diff tells who gains and loses what between two files, as a reload 
     ann: person('ann', ['chat'], { deny: ['x/*'] }), eve: person('eve', ['chat']) } };
   put('old.json', old);
   put('new.json', next);
-  const same = await ctl('chief', 'policy', 'diff', 'old.json', 'old.json');
-  assert.equal(same.code, 0, same.stderr);
-  assert.match(same.stdout, /^participants: 0 added, 0 removed, 0 changed$/m);
+  const same = await ends(ctl('chief', 'policy', 'diff', 'old.json', 'old.json'),
+    0, /^participants: 0 added, 0 removed, 0 changed$/m);
 
-  const told = await ctl('chief', 'policy', 'diff', 'old.json', 'new.json', '--json');
-  assert.equal(told.code, 1, told.stderr);
+  const told = await ends(ctl('chief', 'policy', 'diff', 'old.json', 'new.json', '--json'), 1);
   const { restart, ...answer } = JSON.parse(told.stdout);
   assert.deepEqual(restart, []);
   assert.deepEqual(answer.participants, { added: 1, removed: 1, changed: 1 });
@@ -118,8 +108,7 @@ test('policy diff tells who gains and loses what between two files, as a reload 
   const reload = await router.reload(tokenOf('chief'));
   assert.deepEqual({ ...reload.json, warnings: [] }, { ...answer, warnings: [] }, 'the router says the same');
 
-  const shown = await ctl('chief', 'policy', 'diff', 'old.json', 'new.json');
-  assert.equal(shown.code, 1);
+  const shown = await ends(ctl('chief', 'policy', 'diff', 'old.json', 'new.json'), 1);
   assert.equal(shown.stdout, `policy ${answer.rev}, was ${answer.was}
 participants: 1 added, 1 removed, 1 changed
 changed: participant ann
@@ -134,9 +123,8 @@ added: participant eve
 setting /limits/ping_s: 25 -> 20
 `);
   put('moved.json', { ...old, listen: ['127.0.0.1:1'] });
-  const moved = await ctl('chief', 'policy', 'diff', 'old.json', 'moved.json');
-  assert.equal(moved.code, 1, moved.stderr);
-  assert.match(moved.stdout, /^setting \/listen.*which takes a restart of the router$/m);
+  await ends(ctl('chief', 'policy', 'diff', 'old.json', 'moved.json'),
+    1, /^setting \/listen.*which takes a restart of the router$/m);
   assert.equal((await ctl('chief', 'policy', 'diff', 'old.json', 'absent.json')).code, 2);
 });
 
@@ -176,13 +164,11 @@ test('policy diff --history tells what the messages of a topic would meet', asyn
   const ask = (next, ...words) => ctl('ann', 'policy', 'diff', 'old.json', next, '--history',
     '--topic', 'room-1', ...words);
 
-  const same = await ask('old.json');
-  assert.equal(same.code, 0, same.stderr);
+  const same = await ends(ask('old.json'));
   assert.equal(same.stdout, '0 of 6 decisions would be different\n'
     + '1 more are by participants of neither configuration, and not judged\n'
     + '1 were recorded otherwise than the old configuration decides\n');
-  const told = await ask('new.json', '--json');
-  assert.equal(told.code, 1, told.stderr);
+  const told = await ends(ask('new.json', '--json'), 1);
   const of = (participant, kind, was, now, count, id, to = []) =>
     ({ was, now, participant, topic: 'room-1', kind, to, count, id });
   assert.deepEqual(told.stdout.trim().split('\n').map((text) => JSON.parse(text)), [
@@ -192,18 +178,13 @@ test('policy diff --history tells what the messages of a topic would meet', asyn
     of('fs', 'mcp/response:tools/call:read', 'allowed', 'denied', 1, 'a1', ['ann']),
     { judged: 6, different: 5, unjudged: 1, otherwise: 1 },
   ]);
-  const shown = await ask('away.json');
-  assert.equal(shown.code, 1, shown.stderr);
-  assert.match(shown.stdout, /^refused now: ann {2}chat in room-1\n {2}was {2}allowed\n {2}now {2}forbidden\n {2}2 times, last in m2$/m);
+  await ends(ask('away.json'),
+    1, /^refused now: ann {2}chat in room-1\n {2}was {2}allowed\n {2}now {2}forbidden\n {2}2 times, last in m2$/m);
 
   for (const [why, ...words] of [[/not both/, 'new.json', '--audit', '.'], [/absent\.json/, 'absent.json']]) {
-    const { code, stdout, stderr } = await ask(...words);
-    assert.equal(code, 2, stderr);
-    assert.equal(stdout, '');
-    assert.match(stderr, why);
+    assert.equal((await ends(ask(...words), 2, why)).stdout, '');
   }
-  const stranger = await ctl('nobody', 'policy', 'diff', 'old.json', 'new.json', '--history', '--topic', 'room-1');
-  assert.equal(stranger.code, 5, stranger.stderr);
+  await ends(ctl('nobody', 'policy', 'diff', 'old.json', 'new.json', '--history', '--topic', 'room-1'), 5);
   assert.equal((await ctl('chief', 'policy', 'show', '--history')).code, 2);
   assert.equal((await ctl('chief', 'policy', 'diff', 'old.json', 'new.json', '--timeout', '3')).code, 2);
 });
@@ -244,8 +225,7 @@ test('a history of 100,000 messages, each of its own kind, takes no more memory 
   });
   const asked = ask('--json');
   child = asked.child;
-  const told = await asked;
-  assert.equal(told.code, 1, told.stderr);
+  const told = await ends(asked, 1);
   const lines = told.stdout.trim().split('\n').map((text) => JSON.parse(text));
   const { unlisted, ...sums } = lines.pop();
   assert.deepEqual(sums, { judged: PAGES * PAGE, different: PAGES * PAGE, unjudged: 0, otherwise: 0 });
@@ -269,20 +249,15 @@ test('a history that is none is an error, never a difference', async (t) => {
   ];
   for (const [text, why] of cases) {
     const { ask } = await historian(t, () => text);
-    const { code, stdout, stderr } = await ask();
-    assert.equal(code, 2, `${text}: ${stderr}`);
-    assert.equal(stdout, '', text);
-    assert.match(stderr, why, text);
+    assert.equal((await ends(ask(), 2, why, text)).stdout, '', text);
   }
   const { ask: failing } = await historian(t, (before) => (before ? { status: 500, detail: 'no disk' }
     : { history: [JSON.parse(good)], next: 'm1' }));
-  const half = await failing();
-  assert.equal(half.code, 2, half.stderr);
+  const half = await ends(failing(), 2);
   assert.equal(half.stdout, '');
   assert.equal(half.stderr.match(/no disk/g).length, 1, half.stderr);
   const { ask } = await historian(t, () => `{"history":[${good},${good}]}`);
-  const twice = await ask('--json');
-  assert.equal(twice.code, 1, twice.stderr);
+  const twice = await ends(ask('--json'), 1);
   assert.deepEqual(JSON.parse(twice.stdout.trim().split('\n').at(-1)),
     { judged: 2, different: 2, unjudged: 0, otherwise: 0 });
 });
@@ -299,10 +274,7 @@ test('no history takes longer than --timeout, however it goes on', async (t) => 
   ]) {
     const { ask } = await historian(t, page);
     const began = performance.now();
-    const { code, stdout, stderr } = await ask('--timeout', '2');
-    assert.equal(code, wanted, `${name}: ${stderr}`);
-    assert.equal(stdout, '', name);
-    assert.match(stderr, why, name);
+    assert.equal((await ends(ask('--timeout', '2'), wanted, why, name)).stdout, '', name);
     assert.ok(performance.now() - began < 20000, `${name}: ${performance.now() - began} ms`);
   }
   const { ask } = await historian(t, () => ({ history: [envelope('m1', 'chat')] }));
@@ -314,8 +286,7 @@ test('what leaves the history while it is read, and who has no name, is passed o
   const { ask } = await historian(t, (before) => (before
     ? { status: 404, code: 'not_found', detail: 'gone' }
     : { history: [envelope('m2', 'x/a', { to: ['bob', 'c'] }), nameless, envelope('m1', 'x/a')], next: 'm1' }));
-  const { code, stdout, stderr } = await ask();
-  assert.equal(code, 1, stderr);
+  const { stdout, stderr } = await ends(ask(), 1);
   assert.equal(stderr, '');
   assert.match(stdout, /^refused now: ann {2}x\/a to bob, c in room-1$/m);
   assert.match(stdout, /^2 of 2 decisions would be different\n1 more are by participants of neither/m);

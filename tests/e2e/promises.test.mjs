@@ -7,10 +7,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { exposeCommand, GENERATIONS } from './lib/expose.mjs';
-import { startImport } from './lib/import.mjs';
+import { readyImport } from './lib/import.mjs';
 import { ownServer } from './lib/room.mjs';
 import { eventually, inTime, Router } from './lib/router.mjs';
-
 
 const router = await Router.startFor({ after });
 
@@ -19,9 +18,7 @@ async function room(t, generation, servers, ...options) {
   const topic = `room-${randomUUID()}`;
   const bridges = {};
   for (const [name, sort] of Object.entries(servers)) {
-    const command = ownServer('promising_server', name, sort);
-    bridges[name] = await startImport(t, router, topic, name, command);
-    await bridges[name].until(/is ready/);
+    bridges[name] = await readyImport(t, router, topic, name, ownServer('promising_server', name, sort));
   }
   const [Kind, Transport] = GENERATIONS[generation];
   const transport = new Transport({ ...await exposeCommand(router, topic, 'desk', { options }), stderr: 'pipe' });

@@ -4,7 +4,7 @@
  * recipes are those of docs/proxies.md, with other ports and paths.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ import { connect as connectTls } from 'node:tls';
 import { Certificates } from './lib/certificates.mjs';
 import { folderFor } from './lib/folder.mjs';
 import { Participant } from './lib/participant.mjs';
+import { Program } from './lib/program.mjs';
+import { say } from './lib/relay.mjs';
 import { eventually, freePort, inTime, Router } from './lib/router.mjs';
 
 const PAGE = readFileSync(new URL('../../docs/proxies.md', import.meta.url), 'utf8');
@@ -25,16 +27,6 @@ async function start(t, { args = [], ...config } = {}) {
   const router = await Router.startFor(t, { config, args: ['--dev', '--listen', '127.0.0.1:0', ...args] });
   router.port = Number(new URL(router.url).port);
   return router;
-}
-
-/** What is answered to bytes that are sent piece by piece. */
-function say(port, ...pieces) {
-  return inTime(new Promise((done, fail) => {
-    const parts = [];
-    const socket = connect(port, '127.0.0.1', () => pieces.forEach((piece) => socket.write(piece)));
-    socket.setNoDelay(true).on('data', (part) => parts.push(part)).on('error', fail);
-    socket.on('close', () => done(Buffer.concat(parts).toString('latin1')));
-  }), 'the connection did not end');
 }
 
 /** The log comes by a pipe: a line may be later than what it is about. */
@@ -93,8 +85,7 @@ test('a PROXY head says it before everything else, and has to', async (t) => {
 test('it also comes before TLS', async (t) => {
   const certificates = new Certificates(t).make('live');
   const router = await start(t, { trusted_proxies: ['127.0.0.1'], proxy_address: 'proxy-protocol',
-    args: ['--listen', 'tls://127.0.0.1:0'], tls: { certificate_file: certificates.path('live.pem'),
-      key_file: certificates.path('live.key') } });
+    args: ['--listen', 'tls://127.0.0.1:0'], tls: certificates.settings() });
   const answer = await inTime(new Promise((done, fail) => {
     const parts = [];
     const below = connect(Number(new URL(router.urls[1]).port), '127.0.0.1', () => {
@@ -170,19 +161,13 @@ for (const [program, { settings, make, args }] of Object.entries(RECIPES)) {
       .replace(/(listen |bind :)443/, (_, word) => (word === 'listen ' ? `listen 127.0.0.2:${port}` : `bind 127.0.0.2:${port}`));
     const file = join(folder, 'conf');
     writeFileSync(file, make(folder, text, port));
-    const child = spawn(program, args(file, folder), { stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin`, HOME: folder, XDG_DATA_HOME: folder } });
-    let log = '';
-    child.stdout.on('data', (part) => { log += part; });
-    child.stderr.on('data', (part) => { log += part; });
-    t.after(async () => {
-      child.kill('SIGTERM');
-      await new Promise((done) => { child.once('close', done); });
-    });
+    const child = Program.start(program, args(file, folder), { program, stdout: 'joined',
+      env: { PATH: `${process.env.PATH}:/usr/sbin`, HOME: folder, XDG_DATA_HOME: folder } });
+    t.after(() => { child.kill('SIGTERM'); return child.end(); });
     const host = program === 'caddy' ? '127.0.0.1' : '127.0.0.2';
     await eventually(() => new Promise((done) => {
       const socket = connect(port, host, () => { socket.destroy(); done(true); }).on('error', () => done(false));
-    }), () => `${program} does not listen\n${log}`);
+    }), () => `${program} does not listen\n${child.log}`);
 
     /* From another address of loopback than the proxy's own: who asks can be told from the proxy. */
     const token = await mint(router, settings);

@@ -1,8 +1,7 @@
 /*
- * The story: an agent has been given less than it would like. It must be stopped every time,
- * the others must not notice, and it must be told what it lacks and what it may do instead, or
- * it will just try again. If this breaks, grants protect nothing or nobody can work with them.
- * Protocol: sections 3 and 6.
+ * The story: an agent has been given less than it would like. It must be stopped every time, the others
+ * must not notice, and it must be told what it lacks and what it may do instead, or it will just try
+ * again. If this breaks, grants protect nothing or nobody can work with them. Protocol: sections 3 and 6.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,11 +10,11 @@ import { after, test } from 'node:test';
 import { folderFor } from './lib/folder.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { rpc } from './lib/wire.mjs';
+import { callOf, rpc } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
-const call = (name, args = {}) => rpc(1, 'tools/call', { name, arguments: args });
+const call = (name, args) => callOf(1, name, args);
 
 /** What the router says to a call that it refuses. */
 const explanation = (seat, name, args) => seat.participant.untilRefused(seat.write(call(name, args)));

@@ -11,7 +11,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { good, refused } from './lib/admin.mjs';
 import { Participant, Refused } from './lib/participant.mjs';
-import { mcpxctl } from './lib/program.mjs';
+import { ends, mcpxctl } from './lib/program.mjs';
 import { AUDIT, auditKey, eventually, person as entry, Router, sha256, signToken, tokenOf }
   from './lib/router.mjs';
 
@@ -28,6 +28,7 @@ async function start(t, people, config = {}, files = {}) {
   const router = await Router.startFor(t, { files,
     config: { ...config, participants: { chief: CHIEF, ...people } } });
   router.secrets = ['token-of-', SECRET, OTHER];
+  router.t = t;
   router.edit = (others, settings = {}) => router.configure(typeof others === 'string' ? others
     : { ...settings, participants: { chief: CHIEF, ...others } });
   /** Edits, reloads, and expects that it is in force; returns the answer. */
@@ -44,8 +45,12 @@ function reloads(router, ...edit) {
   return mcpxctl(['reload'], { env: { MCPX_URL: router.url, MCPX_TOKEN: tokenOf('chief') } });
 }
 
-const join_ = (router, id, more = {}) =>
-  Participant.join(router, { id, topic: 'room', token: tokenOf(id), ...more });
+/** Comes in, and is closed when the test ends. */
+async function join_(router, id, more = {}) {
+  const who = await Participant.join(router, { id, topic: 'room', token: tokenOf(id), ...more });
+  router.t.after(() => who.close());
+  return who;
+}
 const isUpdate = (who) => (e) => e.kind === 'system/presence' && e.payload.event === 'update'
   && e.payload.participant.id === who;
 
@@ -88,7 +93,6 @@ test('a change is in force for the very next message; who is not concerned hears
   assert.deepEqual(bob.received.slice(heard).map(({ envelope: e }) => e.kind), ['chat']);
   assert.match(router.log, /event=reloaded .*changed=1 .*by="chief".*\n.*event=policy_changed participant="ann" change="changed"/);
   assert.match((await reloads(router, { ...people, eve: person('eve', ['mcp/requst']) })).stdout, /^warning: .*eve/m);
-  await Promise.all([ann.close(), bob.close()]);
 });
 
 test('who is removed, has another token, or may not be there any more', async (t) => {
@@ -124,9 +128,7 @@ test('who is removed, has another token, or may not be there any more', async (t
   await assert.rejects(join_(router, 'ann'), Refused);
   await assert.rejects(Participant.join(router, { topic: 'room', authorization: false,
     query: { ticket: evesTicket } }), (error) => error instanceof Refused && error.status === 401);
-  const second = await Participant.join(router, { topic: 'room', authorization: false,
-    query: { ticket: dansTicket } });
-  await Promise.all([second.close(), came.close(), again.close()]);
+  await join_(router, 'dan', { authorization: false, query: { ticket: dansTicket } });
 });
 
 test('a broken file changes nothing, and every fault is named', async (t) => {
@@ -147,9 +149,8 @@ test('a broken file changes nothing, and every fault is named', async (t) => {
     for (const fault of faults) assert.ok(answer.detail.includes(fault), answer.detail);
     assert.ok(!JSON.stringify(answer).includes(SECRET));
   }
-  const { code, stderr } = await reloads(router, '{"limits":{"depth":-1,"pong":1}}');
-  assert.equal(code, 2);
-  assert.match(stderr, /^mcpxctl reload: the router answers 422: .*\/limits\/depth: .*\nmcpxctl reload: .*\/limits\/pong: .*\n$/);
+  await ends(reloads(router, '{"limits":{"depth":-1,"pong":1}}'),
+    2, /^mcpxctl reload: the router answers 422: .*\/limits\/depth: .*\nmcpxctl reload: .*\/limits\/pong: .*\n$/);
   await ann.untilId(ann.send('chat', {}));
   await refused(router.reload(tokenOf('ann')), 403);
   await refused(router.reload(), 401);
@@ -157,7 +158,6 @@ test('a broken file changes nothing, and every fault is named', async (t) => {
   assert.match(metrics, /^mcpx_reloads_total\{result="refused"\} 5$/m);
   assert.match(metrics, new RegExp(`^mcpx_policy_info\\{rev="${ann.welcome.payload.policy.rev}"\\} 1$`, 'm'));
   assert.match(router.log, /event=reload_refused .*\n.*event=reload_fault line=".*router.json: line/);
-  await ann.close();
 });
 
 test('a signal reloads as well, and the audit has a line of it', async (t) => {
@@ -275,14 +275,12 @@ const LIVE = [
     for (let i = 0; i < 3; i++) await ann.untilId(ann.send('chat', {}));
     const bob = await join_(r, 'bob');
     assert.equal(bob.welcome.payload.history.count, 1);
-    await bob.close();
   }],
   ['topics.routing', 'directed', async (r, ann) => {
     const bob = await join_(r, 'bob');
     ann.send('chat', {}, { to: ['ann'] });
     await bob.untilId(ann.send('chat', {}));
     assert.equal(bob.heard().filter(({ kind, to }) => kind === 'chat' && to).length, 0);
-    await bob.close();
   }],
   ['auth.duplicate', 'reject', async (r) => assert.equal(await status(join_(r, 'ann')), 409)],
   ['auth.instances', 1, async (r) =>
@@ -381,7 +379,6 @@ test('a setting that takes a restart is named, and nothing else comes into force
   }
   const ann = await join_(router, 'ann');
   await ann.untilId(ann.send('chat', {}));
-  await ann.close();
 });
 
 test('each live setting of the manual comes into force and is named, also where none is observed above', async (t) => {
@@ -437,5 +434,4 @@ test(`${RELOADS} reloads under load: nobody is lost, nothing is refused wrongly`
     const grown = residentKiB(router.pid) - early;
     assert.ok(grown < 24 * 1024, `the router has grown by ${grown} KiB`);
   }
-  await Promise.all([...talkers, flip].map((who) => who.close()));
 });

@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exposePipe, PROPOSER_GRANTS, untilTools } from './lib/expose.mjs';
-import { IMPORT_GRANTS } from './lib/import.mjs';
-import { mcpxctl, Program, programBinary } from './lib/program.mjs';
+import { IMPORT_GRANTS, readyImport } from './lib/import.mjs';
+import { ends, mcpxctl, Program, programBinary } from './lib/program.mjs';
 import { ownServer } from './lib/room.mjs';
 import { eventually, freePort, people, Router, tokenOf } from './lib/router.mjs';
-import { Pipe } from './lib/wire.mjs';
+import { callOf, Pipe } from './lib/wire.mjs';
 
 const ECHO = ownServer('echo_server');
 
@@ -27,18 +27,14 @@ for (const how of ['stop', 'kill']) {
     const port = await freePort();
     const first = await Router.start({ config, args: listen(port) });
     const where = ['--url', first.url, '--topic', 'room'];
-    const bridge = Program.start('mcpx-bridge', ['import', ...where, '--', ...ECHO],
-      { env: { MCPX_TOKEN: tokenOf('files') } });
-    t.after(() => bridge.stop());
-    await bridge.until(/is ready/);
+    const bridge = await readyImport(t, first, 'room', 'files', ECHO, { token: tokenOf('files') });
     const eye = Program.start('mcpxctl', ['watch', '--json', ...where], {
       env: { MCPX_TOKEN: tokenOf('eye') }, stdout: 'kept' });
     t.after(() => eye.kill());
     await eye.until(/joined/);
     const pipe = await exposePipe(t, first, 'room', 'desk', { token: tokenOf('desk') });
     await untilTools(pipe, 'files__echo');
-    const answer = pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call',
-      params: { name: 'files__echo', arguments: { text: 'signed' } } }));
+    const answer = pipe.ask(callOf(1, 'files__echo', { text: 'signed' }));
     const [seen] = await eye.says(/^.*"mcp\/proposal.*\n/m);
     await first[how]();
     await eye.until(/not connected any more/);
@@ -54,9 +50,8 @@ for (const how of ['stop', 'kill']) {
     await bridge.until(/joined as[^]*joined as/);
     const { stderr } = await ctl(second.url, 'ann', 'approve', id, '--yes');
     const [, listed] = /approve (\S+@\S+) --yes/.exec(stderr);
-    const decided = await ctl(second.url, 'ann', 'approve', listed, '--yes');
-    assert.equal(decided.code, 0, decided.stderr);
-    assert.equal(JSON.parse(await answer).result.content[0].text, 'signed');
+    await ends(ctl(second.url, 'ann', 'approve', listed, '--yes'));
+    assert.equal((await answer).result.content[0].text, 'signed');
     await eye.says(/mcp\/response:tools\/call/);
     assert.equal(eye.output.match(/"mcp\/proposal/g).length, 1, 'once');
   });
@@ -76,14 +71,12 @@ test('--as waits for a router that starts later, and comes back after a restart'
   let router = await Router.start({ args: listen(port) });
   const pipe = await desk;
   t.after(() => pipe.close());
-  const echo = async (id, text) => JSON.parse(await pipe.call(JSON.stringify({ jsonrpc: '2.0', id,
-    method: 'tools/call', params: { name: 'files__echo', arguments: { text } } })));
   await bridge.until(/joined as files/);
   await eye.until(/joined room as eye/);
   let id = 0;
   const works = (which) => eventually(async () => {
     id += 1;
-    return (await echo(id, 'here')).result;
+    return (await pipe.ask(callOf(id, 'files__echo', { text: 'here' }))).result;
   }, `no answer through the ${which} router`);
   await works('first');
   await router.stop();
@@ -103,7 +96,6 @@ test('--as ends when the router gives no tokens any more', async (t) => {
   await first.stop();
   const second = await Router.startFor(t, { config: { participants: people({ ann: ['chat'] }) },
     args: ['--listen', `127.0.0.1:${port}`] });
-  const { code } = await bridge.end();
-  assert.equal(code, 5);
+  assert.equal((await bridge.end()).code, 5);
   assert.match(bridge.log, /gives no tokens/);
 });

@@ -7,14 +7,14 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { rpc } from './lib/wire.mjs';
+import { callOf } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
 /** A participant that has called a tool of a real server. */
 async function caller(room, message) {
   const alice = await room.seat('alice', ['mcp/request:*', 'mcp/response:*', 'chat']);
-  await alice.call(rpc(1, 'tools/call', { name: 'echo', arguments: { message } }));
+  await alice.call(callOf(1, 'echo', { message }));
   return alice.participant;
 }
 

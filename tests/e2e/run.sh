@@ -3,9 +3,9 @@
 # runs the *.test.mjs that are named after it, or every one, "demo" runs the demo that is named after it, or lists them and runs one,
 # "gate" asks whether the sample server may be released and keeps the evidence in a folder, "record"
 # draws docs/demo-consent.svg anew, "pages" does what pages of the documentation say, "conformance"
-# fetches the official conformance suite with the newer Node.js it needs, and runs it. Exit code 77
+# fetches the official conformance suites with the newer Node.js they need, and runs them. Exit code 77
 # means skipped, and is only given when there is no node, npm or, for demos, curl on this machine, or,
-# by "conformance", when the suite cannot be had; a registry that cannot be reached is a failure
+# by "conformance", when the suites cannot be had; a registry that cannot be reached is a failure
 # otherwise.
 set -eu
 cd "$(dirname "$0")"
@@ -35,12 +35,12 @@ install() {
     cp package-lock.json "$stamp"
 }
 
-# The suite is a matter of its own: what is missing there makes conformance.mjs skip, loudly.
+# The suites are a matter of their own: what is missing there makes conformance.mjs skip, loudly.
 suite() {
     if cmp -s suite/package-lock.json suite/node_modules/.package-lock-installed.json; then
         return
     fi
-    echo "npm ci: fetching the official conformance suite and Node.js 22 ..."
+    echo "npm ci: fetching the official conformance suites and Node.js 22 ..."
     if (cd suite && npm ci --prefer-offline --no-audit --no-fund); then
         cp suite/package-lock.json suite/node_modules/.package-lock-installed.json
     fi

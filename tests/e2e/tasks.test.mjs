@@ -1,14 +1,15 @@
 /*
- * The story: some tools only work as tasks, and a task holds somebody's work. A client without
- * tasks must be able to call them, at servers of either protocol; nobody may read or end another's
- * task.
+ * The story: some tools only work as tasks, and a task holds somebody's work. A client without tasks must
+ * be able to call them, at servers of either protocol; nobody may read or end another's task.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { startImport } from './lib/import.mjs';
+import { exposeCommand, PROPOSER_GRANTS } from './lib/expose.mjs';
+import { importRoom, startImport } from './lib/import.mjs';
 import { matrixServer, Room, withModern } from './lib/room.mjs';
-import { Router } from './lib/router.mjs';
+import { eventually, Router } from './lib/router.mjs';
 import { rpc, Seat } from './lib/wire.mjs';
+import { First, Second } from './matrix/clients.mjs';
 
 const CALL = { name: 'job_only', arguments: {} };
 const META = 'io.modelcontextprotocol/';
@@ -18,12 +19,9 @@ const router = await Router.startFor({ after });
 
 for (const [generation, params, options] of [[1, { task: {} }, {}], [2, { _meta: MODERN }, withModern]]) {
   test(`server ${generation}: a task belongs to who began it, and is made for who has none`, options, async (t) => {
-    const room = new Room(t, router);
-    await startImport(t, router, room.topic, 'server', matrixServer(generation));
-    const [ann, mallory] = await Promise.all(['ann', 'mallory'].map((id) => room.seat(id, ['mcp/*'], 'server')));
+    const { seats: [ann, mallory] } = await importRoom(t, router, matrixServer(generation), ['ann', 'mallory']);
     let id = 0;
-    const ask = async (seat, method, more) =>
-      JSON.parse(await seat.call(rpc(`r${++id}`, method, { ...params, ...more })));
+    const ask = (seat, method, more) => seat.ask(rpc(`r${++id}`, method, { ...params, ...more }));
     await ask(ann, 'tools/list');
     const { result } = await ask(ann, 'tools/call', CALL);
     const { taskId } = result.task ?? result;
@@ -42,5 +40,50 @@ for (const [generation, params, options] of [[1, { task: {} }, {}], [2, { _meta:
     await plain('until', { what: 'working' });
     await plain('finish');
     assert.match(await made, /the work is done/);
+  });
+}
+
+for (const [generation, Client] of Object.entries({ 1: First, 2: Second })) {
+  test(`client ${generation}: an approval is waited for as a task, beyond the bridge's end`, withModern, async (t) => {
+    const room = new Room(t, router);
+    await room.everything();
+    const boss = await room.join('boss', ['mcp/request:*', 'mcp/reject']);
+    const connect = async (id) => Client.connect(
+      t, await exposeCommand(router, room.topic, id, { room: 'talk', grants: PROPOSER_GRANTS }), 'everything__');
+    let ann = await connect('ann');
+    const about = (method, { taskId }, who = ann) => who.raw(`tasks/${method}`, { taskId });
+    const begin = async (message) => {
+      const made = await ann.raw('tools/call', { ...ann.params('echo', { message }), ...Client.FOR_A_TASK });
+      return made.task ?? made;
+    };
+    const proposed = async ({ taskId }) => (await boss.until((e) => e.id === taskId, 'the proposal')).envelope;
+    const approve = async (task) => {
+      const { id, payload, to } = await proposed(task);
+      assert.doesNotMatch(JSON.stringify(payload), /"task"|\/tasks/);
+      boss.send('mcp/request:tools/call:echo', { jsonrpc: '2.0', id: 1, ...payload }, { to, correlation_id: id });
+    };
+    const reject = async (task) => boss.send('mcp/reject', { reason: 'never' },
+      { to: [...(await proposed(task)).to, 'ann'], correlation_id: task.taskId });
+    const over = (task) => eventually(
+      async () => [await about('get', task)].find(({ status }) => status !== 'working'), 'it goes on');
+    const result = async (task) => JSON.stringify((await over(task)).result ?? await about('result', task));
+
+    const [first, second, third] = [await begin('one'), await begin('two'), await begin('three')];
+    assert.equal(first.statusMessage, "waiting for approval of tools/call 'echo' to 'everything'");
+    const waits = generation === '1' && about('result', first);
+    await Promise.all([approve(first), reject(second), about('cancel', third)]);
+    assert.match(JSON.stringify(await waits) + await result(first), /Echo: one/);
+    assert.match(await result(second), /did not run: never.*"isError":true/);
+    await boss.until((e) => e.kind === 'mcp/withdraw' && e.correlation_id === third.taskId, 'the withdrawal');
+    assert.equal((await over(third)).status, 'cancelled');
+
+    const [fourth, fifth] = [await begin('four'), await begin('five')];
+    await ann.sdk.close();
+    ann = await connect('ann');
+    assert.equal((await about('get', fourth)).status, 'working');
+    await Promise.all([approve(fourth), reject(fifth)]);
+    assert.match(await result(fourth), /Echo: four/);
+    assert.match(await result(fifth), /did not run: never.*"isError":true/);
+    await assert.rejects(about('get', fourth, await connect('mallory')), { code: -32602 });
   });
 }

@@ -19,7 +19,7 @@ import { officialServers } from './lib/official.mjs';
 import { Program, programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { eventually, Router } from './lib/router.mjs';
-import { Seat } from './lib/wire.mjs';
+import { callOf } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
@@ -117,9 +117,7 @@ for (const setting of SETTINGS) {
       }));
     })();
     const used = (async () => {
-      for (const open of Object.values(CLIENTS)) {
-        await useAll(await open(t, room.topic), room, setting);
-      }
+      for (const open of Object.values(CLIENTS)) await useAll(await open(t, room.topic), room, setting);
     })();
     await Promise.all([inspected, used]);
   });
@@ -151,12 +149,10 @@ for (const { form, at } of SETTINGS) {
     await startImport(t, router, room.topic, 'server', SERVER, { options: under({ result: form }),
       env: { TOOLS: '[{"name":"numbers","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]',
         ANSWER: `{"content":[],"structuredContent":${NUMBERS}}` } });
-    const call = (name) => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call',
-      params: { name, arguments: {} } });
-    const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
+    const seat = await room.seat('ann', ['mcp/*'], 'server');
     const pipe = await exposePipe(t, router, room.topic, 'desk');
     await untilTools(pipe, 'server__numbers');
-    for (const text of [await seat.call(call('numbers')), await pipe.call(call('server__numbers'))]) {
+    for (const text of [await seat.call(callOf(1, 'numbers')), await pipe.call(callOf(1, 'server__numbers'))]) {
       const { result } = JSON.parse(text);
       assert.ok(text.includes(`"${at || 'structuredContent'}":${NUMBERS}`), text);
       if (at) assert.ok(result.content[0].text.includes(`"${at}":${NUMBERS}`), text);
@@ -225,12 +221,11 @@ test('R000-16: no file, socket or URL that a schema, a locator or a context name
     ANSWER: JSON.stringify({ content: [link], structuredContent: { $ref: places[0], locator: places[1] } }) } });
   t.after(() => bridge.stop());
   await bridge.until(/joined as/);
-  const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
-  const call = async (name, place) => JSON.parse(await seat.call(JSON.stringify({ jsonrpc: '2.0', id: name,
-    method: 'tools/call', params: { name, arguments: { at: place },
-      _meta: { capture_provenance: true, capture_artifacts: true, provenance_mode: 'full',
-        'io.mcpx/context': contextOf(place), 'io.mcpx/artifacts': places.map((locator) =>
-          ({ schema_version: 'artifact.ref.v0.1', locator, media_type: 'application/json' })) } } })));
+  const seat = await room.seat('ann', ['mcp/*'], 'server');
+  const call = (name, place) => seat.ask(callOf(name, name, { at: place }, {
+    _meta: { capture_provenance: true, capture_artifacts: true, provenance_mode: 'full',
+      'io.mcpx/context': contextOf(place), 'io.mcpx/artifacts': places.map((locator) =>
+        ({ schema_version: 'artifact.ref.v0.1', locator, media_type: 'application/json' })) } }));
 
   for (const place of places) {
     const { result: { structuredContent } } = await call('keep', place);

@@ -26,21 +26,18 @@ async function start(t, { crl = false } = {}) {
   const router = await Router.startFor(t, {
     config: {
       participants: Object.fromEntries(['agent', 'desk', 'ann', 'bob'].map((id) => [id, person(id)])),
-      tls: { certificate_file: certificates.path('live.pem'), key_file: certificates.path('live.key'),
-        client_ca_file: certificates.path('ca.pem'), client_names: NAMES,
-        ...(crl && { client_crl_file: certificates.path('live.crl') }) },
+      tls: certificates.settings({ clients: NAMES, crl }),
     },
     args: ['--listen', 'tls://127.0.0.1:0'],
   });
   router.secrets = ['agent', 'desk', 'ann', 'bob'].map(token);
   router.url = router.urls[0].replace('127.0.0.1', 'localhost');
-  const ca = certificates.text('ca.pem');
   /** How somebody comes in with a certificate of these names, made for the occasion. */
   router.with = (name, options) => {
     certificates.make(name, { by: 'ca', ...options });
-    return { ca, family: 4, cert: certificates.text(`${name}.pem`), key: certificates.text(`${name}.key`) };
+    return certificates.client(name);
   };
-  router.bare = { ca, family: 4 };
+  router.bare = certificates.client();
   router.certificates = certificates;
   /** Waits until the files that `change` has changed were read; `event` says with what success. */
   router.reread = async (change, event = 'tls_files_read') => {
@@ -263,7 +260,6 @@ test('names that mean nobody, and names without authorities, are faults', async 
     [{ client_names: { 'dns:a': 'ann' } }, /\/tls\/client_ca_file: is empty, expected the path of authorities/],
   ]) {
     await assert.rejects(Router.start({ args: ['--listen', 'tls://127.0.0.1:0'], config: {
-      participants: { ann: person('ann') }, tls: { certificate_file: certificates.path('live.pem'),
-        key_file: certificates.path('live.key'), ...tls } } }), line);
+      participants: { ann: person('ann') }, tls: { ...certificates.settings(), ...tls } } }), line);
   }
 });

@@ -24,9 +24,7 @@ async function start(t) {
         requests_per_minute: 0, connections_per_participant: 0 },
       participants: { desk: { token_sha256: sha256(`${TOKEN}-desk`), topics: ['room*'], grants: ['chat'] },
         watcher: { token_sha256: sha256(TOKEN), topics: ['watched'], grants: ['chat'] } },
-      tls: { certificate_file: certificates.path('live.pem'), key_file: certificates.path('live.key'),
-        client_ca_file: certificates.path('ca.pem'), client_crl_file: certificates.path('live.crl'),
-        client_names: { 'dns:desk': 'desk' } },
+      tls: certificates.settings({ clients: { 'dns:desk': 'desk' }, crl: true }),
     },
     args: ['--listen', '127.0.0.1:0', '--listen', 'tls://127.0.0.1:0'],
   });
@@ -41,8 +39,7 @@ async function start(t) {
   /** A certificate that is good for "desk", and somebody who comes in with one. */
   router.make = (name, options) => certificates.make(name, { by: 'ca', san: 'DNS:desk', ...options });
   router.join = (name) => Participant.join(router, { topic: 'room', authorization: false, query: { instance: 'auto' },
-    url: router.urls[1].replace('127.0.0.1', 'localhost'), tls: { ca: certificates.text('ca.pem'), family: 4,
-      cert: certificates.text(`${name}.pem`), key: certificates.text(`${name}.key`) } });
+    url: router.urls[1].replace('127.0.0.1', 'localhost'), tls: certificates.client(name) });
   return { router, certificates };
 }
 

@@ -7,10 +7,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { Certificates } from './lib/certificates.mjs';
-import { mcpxctl, Program } from './lib/program.mjs';
+import { ends, mcpxctl, Program } from './lib/program.mjs';
+import { relayTo } from './lib/relay.mjs';
 import { ownServer } from './lib/room.mjs';
 import { eventually, person as entry, Router } from './lib/router.mjs';
 
@@ -25,8 +25,7 @@ async function start(t) {
   const path = (name) => certificates.path(name);
   const router = await Router.startFor(t, {
     config: { participants: { ann: person('ann'), bob: person('bob') },
-      tls: { certificate_file: path('live.pem'), key_file: path('live.key'), client_ca_file: path('ca.pem'),
-        client_crl_file: path('live.crl'), client_names: { 'cn:ann': 'ann', 'cn:bob': 'bob' } } },
+      tls: certificates.settings({ clients: { 'cn:ann': 'ann', 'cn:bob': 'bob' }, crl: true }) },
     args: ['--listen', 'tls://127.0.0.1:0'],
   });
   router.port = new URL(router.urls[0]).port;
@@ -42,8 +41,7 @@ const ctl = (...words) => mcpxctl(words);
 test('a certificate replaces a token, for WebSocket and HTTP', async (t) => {
   const router = await start(t);
   for (const words of [['say', 'hello'], ['status'], ['history']]) {
-    const { code, stdout, stderr } = await ctl(...words, ...router.as('ann'));
-    assert.equal(code, 0, stderr);
+    const { stdout, stderr } = await ends(ctl(...words, ...router.as('ann')));
     assert.equal(stderr, '');
     if (words[0] === 'history') assert.match(stdout, /ann.*hello/);
   }
@@ -73,9 +71,7 @@ test('who is refused is told why', async (t) => {
     ['nobody', ['say', 'hello'], 5, /401|nauthorized|token/],
     [undefined, ['say', 'hello'], 2, /a token is needed: .*; or a certificate: --cert-file FILE/],
   ]) {
-    const told = await ctl(...words, ...router.as(name));
-    assert.equal(told.code, code, told.stderr);
-    assert.match(told.stderr, reason);
+    const told = await ends(ctl(...words, ...router.as(name)), code, reason);
   }
   await eventually(() => /event=refused .*reason="no name of its certificate stands/.test(router.log), 'no line');
 });
@@ -96,10 +92,8 @@ test('files that cannot be shown are named with the reason, and nobody is asked'
     [['--cert-file', path('ann.pem'), '--key-file', path('ann.key'), '--url', 'ws://localhost:1'],
       /--cert-file can be shown under TLS only; --url needs wss:\/\//],
   ]) {
-    const told = await ctl('say', 'hello', ...router.as().filter((word, i, all) => !words.includes('--url')
-      || (word !== '--url' && all[i - 1] !== '--url')), ...words);
-    assert.equal(told.code, 2, told.stderr);
-    assert.match(told.stderr, reason);
+    const told = await ends(ctl('say', 'hello', ...router.as().filter((word, i, all) => !words.includes('--url')
+      || (word !== '--url' && all[i - 1] !== '--url')), ...words), 2, reason);
     assert.equal(told.stderr.trim().split('\n').length, 1, told.stderr);
   }
 });
@@ -107,24 +101,16 @@ test('files that cannot be shown are named with the reason, and nobody is asked'
 test('a certificate that was renewed is shown by the next connection', async (t) => {
   const router = await start(t);
   const { certificates } = router;
-  const sockets = [];
-  const relay = createServer((near) => {
-    const far = connect(router.port, '127.0.0.1');
-    sockets.push(near, far);
-    for (const [from, to] of [[near, far], [far, near]]) from.pipe(to).on('error', () => {});
-    near.on('error', () => {});
-  });
-  await new Promise((done) => { relay.listen(0, '127.0.0.1', done); });
-  t.after(() => { relay.close(); sockets.forEach((socket) => socket.destroy()); });
+  const relay = await relayTo(t, router.port);
   certificates.become('ann', 'mine');
-  const watch = Program.start('mcpxctl', ['watch', ...router.as('mine', relay.address().port)],
+  const watch = Program.start('mcpxctl', ['watch', ...router.as('mine', relay.port)],
     { stdout: 'kept' });
   t.after(() => watch.kill());
   const admitted = (times) => eventually(() => (router.log.match(/event=admitted .*ann/g) ?? []).length === times,
     () => `not admitted ${times} times in\n${router.log}\n${watch.log}`);
   await admitted(1);
   certificates.make('next', { by: 'ca', cn: 'ann' }).become('next', 'mine');
-  sockets.forEach((socket) => socket.destroy());
+  relay.cut();
   await admitted(2);
   certificates.revoke('live.crl', ['ann']); /* who shows the first one is sent away for good */
   await eventually(() => /event=tls_files_read/.test(router.log), 'not read');

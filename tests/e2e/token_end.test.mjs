@@ -1,10 +1,9 @@
 /*
  * The story: tokens of an identity provider are good for minutes, connections for days. Who brings a
- * fresh token in time goes on without losing anything; who does not is told why and leaves. A helper
- * with a narrowed token stays what it is. When a whole fleet's tokens end within a second, nobody else
- * may notice.
- * MCPX_EXPIRING says how many that are (200); MCPX_STALL_MS how many milliseconds the router may make
- * another's message late (250). Protocol: section 7.
+ * fresh token in time goes on without losing anything; who does not is told why and leaves. A helper with
+ * a narrowed token stays what it is. When a whole fleet's tokens end within a second, nobody else may
+ * notice. MCPX_EXPIRING says how many that are (200); MCPX_STALL_MS how many milliseconds the router may
+ * make another's message late (250). Protocol: section 7.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

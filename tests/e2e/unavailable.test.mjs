@@ -7,16 +7,18 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttp, request } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { exposePipe, untilTools } from './lib/expose.mjs';
 import { folderFor } from './lib/folder.mjs';
 import { failsAfter, FullRouter } from './lib/full_router.mjs';
-import { startImport } from './lib/import.mjs';
-import { mcpxctl, Program } from './lib/program.mjs';
+import { readyImport, startImport } from './lib/import.mjs';
+import { ends, mcpxctl, Program } from './lib/program.mjs';
+import { relayTo } from './lib/relay.mjs';
 import { ownServer, Room } from './lib/room.mjs';
 import { eventually, Router } from './lib/router.mjs';
+import { callOf } from './lib/wire.mjs';
 
 const router = await Router.startFor({ after });
 
@@ -36,8 +38,7 @@ for (const [outcome, attempts] of [['refused', 3], ['unknown', 2]]) {
     const eye = await room.join('eye', ['chat']);
     const full = await FullRouter.start(t, router,
       () => (envelope, attempt) => (attempt < attempts ? outcome : undefined));
-    const { code, stdout, stderr } = await ctl(full, room.topic, 'say', 'hello', '--timeout', '60');
-    assert.equal(code, 0, stderr);
+    const { stdout } = await ends(ctl(full, room.topic, 'say', 'hello', '--timeout', '60'));
     assert.equal(full.attempts.get(stdout.trim()), attempts, 'the same id each time');
     await room.settle(eye);
     assert.deepEqual(said(eye).slice(0, -1), [stdout.trim()], 'once');
@@ -48,8 +49,7 @@ test('who waits for a store that does not come back waits as long as he said', a
   const room = new Room(t, router);
   const eye = await room.join('eye', ['chat']);
   const full = await FullRouter.start(t, router, () => () => 'refused');
-  const { code, stdout, stderr } = await ctl(full, room.topic, 'say', 'hello', '--timeout', '1');
-  assert.equal(code, 124, stderr);
+  const { stdout, stderr } = await ends(ctl(full, room.topic, 'say', 'hello', '--timeout', '1'), 124);
   assert.equal(stdout, '');
   assert.match(stderr, /has not confirmed delivery/);
   await room.settle(eye);
@@ -61,13 +61,11 @@ test('calls and answers that are not stored at first are carried out once, in th
   const ledger = join(folderFor(t), 'ledger');
   const keys = Array.from({ length: CALLS }, (_, at) => `call-${at}`);
   const full = await FullRouter.start(t, router, () => failsAfter(20, ['refused', 'unknown']));
-  const bridge = await startImport(t, full, 'full', 'files', ownServer('ledger_server', ledger));
-  await bridge.until(/is ready/);
+  await readyImport(t, full, 'full', 'files', ownServer('ledger_server', ledger));
   const desk = await exposePipe(t, full, 'full', 'desk');
   await untilTools(desk, 'files__note');
-  const answers = await Promise.all(keys.map((key) => desk.call(JSON.stringify({ jsonrpc: '2.0',
-    id: key, method: 'tools/call', params: { name: 'files__note', arguments: { key } } }))));
-  assert.deepEqual(answers.map((answer) => JSON.parse(answer).result?.content[0].text), keys);
+  const answers = await Promise.all(keys.map((key) => desk.ask(callOf(key, 'files__note', { key }))));
+  assert.deepEqual(answers.map(({ result }) => result?.content[0].text), keys);
   assert.deepEqual(readFileSync(ledger, 'utf8').trim().split('\n'), keys);
   assert.ok(full.answered.refused > 0 && full.answered.unknown > 0, JSON.stringify(full.answered));
   t.diagnostic(`${CALLS} calls; answered unavailable: ${JSON.stringify(full.answered)}`);
@@ -124,25 +122,11 @@ test('who was closed by what stands before the router comes back, who broke the 
 
 /** What stands before a router: passes all on, or answers with `page`, as often as it is asked. */
 async function gatewayOf(t, router) {
-  const open = new Set();
   const gateway = { page: undefined, asked: 0 };
-  const server = createServer((client) => {
-    client.on('error', () => {});
-    if (gateway.page) {
-      client.once('data', () => { gateway.asked += 1; client.end(gateway.page); });
-      return;
-    }
-    const other = connect(Number(new URL(router.url).port), '127.0.0.1');
-    for (const [from, to] of [[client, other], [other, client]]) {
-      from.on('data', (bytes) => to.write(bytes)).on('close', () => to.destroy()).on('error', () => {});
-      open.add(from);
-    }
-  });
-  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
-  t.after(() => { gateway.cut(); server.close(); });
-  gateway.url = `ws://127.0.0.1:${server.address().port}`;
-  gateway.cut = () => { open.forEach((socket) => socket.destroy()); open.clear(); };
-  return gateway;
+  const take = (client) => gateway.page
+    && client.once('data', () => { gateway.asked += 1; client.end(gateway.page); });
+  const { port, cut } = await relayTo(t, new URL(router.url).port, { take });
+  return Object.assign(gateway, { url: `ws://127.0.0.1:${port}`, cut });
 }
 
 const pageOf = (status, type, body) => `HTTP/1.1 ${status}\r\nContent-Type: ${type}\r\n`
@@ -172,9 +156,8 @@ for (const [name, page] of Object.entries(PAGES)) {
     await eventually(() => gateway.asked >= 6, () => `asked ${gateway.asked} times`);
     gateway.page = undefined;
     await Promise.all([eye.until(/joined[^]*joined/), bridge.until(/joined[^]*joined/)]);
-    const answer = await desk.call(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call',
-      params: { name: 'files__note', arguments: { key: 'k' } } }));
-    assert.equal(JSON.parse(answer).result?.content[0].text, 'k', answer);
+    const answer = await desk.ask(callOf(1, 'files__note', { key: 'k' }));
+    assert.equal(answer.result?.content[0].text, 'k', JSON.stringify(answer));
   });
 }
 
@@ -215,8 +198,7 @@ test('a router behind a path of a gateway is reached by every verb alike', async
   const address = await startGateway(t);
   for (const url of [`ws://${address}`, `http://${address}/`, `ws://${address}/ws`]) {
     for (const words of [['say', 'hello'], ['history', '--json'], ['who', '--json'], ['status']]) {
-      const { code, stderr } = await ctl({ url }, 'gateway', ...words);
-      assert.equal(code, 0, `${words} at ${url}: ${stderr}`);
+      await ends(ctl({ url }, 'gateway', ...words), 0, undefined, `${words} at ${url}`);
     }
   }
 });

@@ -1,9 +1,8 @@
 /*
- * The story: clients written for the original v0.1 gateway keep working, unchanged. This is one
- * in miniature, with their habits: it waits for a welcome with you.id and an iterable list of
- * participants, fills in every field itself, sends two pongs for each ping, joins capabilities
- * as strings, and knows nothing of history, derived kinds or explained errors.
- * Protocol: sections 5, 7 and 8.
+ * The story: clients written for the original v0.1 gateway keep working, unchanged. This is one in
+ * miniature, with their habits: it waits for a welcome with you.id and an iterable list of participants,
+ * fills in every field itself, sends two pongs for each ping, joins capabilities as strings, and knows
+ * nothing of history, derived kinds or explained errors. Protocol: sections 5, 7 and 8.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -5,25 +5,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXPOSE_GRANTS, exposePipe, untilTools } from './lib/expose.mjs';
-import { IMPORT_GRANTS } from './lib/import.mjs';
+import { IMPORT_GRANTS, readyImport } from './lib/import.mjs';
 import { Program, programBinary } from './lib/program.mjs';
 import { ownServer } from './lib/room.mjs';
 import { people, Router, tokenOf } from './lib/router.mjs';
-import { Pipe } from './lib/wire.mjs';
+import { callOf, Pipe, rpc } from './lib/wire.mjs';
 
 const ECHO = ownServer('echo_server');
-const list = JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'tools/list' });
-const hello = JSON.stringify({ jsonrpc: '2.0', id: 'hello', method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'w', version: '1' } } });
+const list = rpc('list', 'tools/list');
+const hello = rpc('hello', 'initialize',
+  { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'w', version: '1' } });
 
 /** A router with a server in its room. */
 async function room(t) {
   const router = await Router.startFor(t, { config: { participants: people(
     { files: IMPORT_GRANTS, desk: EXPOSE_GRANTS, eye: ['chat'] }) } });
-  const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--topic', 'room', '--',
-    ...ECHO], { env: { MCPX_TOKEN: tokenOf('files') } });
-  t.after(() => bridge.stop());
-  await bridge.until(/is ready/);
+  await readyImport(t, router, 'room', 'files', ECHO, { token: tokenOf('files') });
   return router;
 }
 
@@ -35,14 +32,13 @@ test('eight windows share a token; the ninth hears why there is no place', async
   }
   for (const [i, pipe] of windows.entries()) {
     await untilTools(pipe, 'files__echo');
-    const { result } = JSON.parse(await pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 1,
-      method: 'tools/call', params: { name: 'files__echo', arguments: { text: `${i}` } } })));
+    const { result } = await pipe.ask(callOf(1, 'files__echo', { text: `${i}` }));
     assert.equal(result.content[0].text, `${i}`);
   }
   const ninth = await exposePipe(t, router, 'room', 'desk', { token: tokenOf('desk') });
-  const { error: greeting } = JSON.parse(await ninth.call(hello));
+  const { error: greeting } = await ninth.ask(hello);
   assert.match(greeting.message, /the topic cannot be reached: .*instance/);
-  const { error, result } = JSON.parse(await ninth.call(list));
+  const { error, result } = await ninth.ask(list);
   assert.equal(result, undefined);
   assert.match(error.message, /the topic cannot be reached: .*instance/);
   await windows[0].close();
@@ -64,6 +60,6 @@ test('a router that is not there is an error, not an empty list', async (t) => {
     ['expose', '--url', 'ws://127.0.0.1:1', '--topic', 'room'],
     { MCPX_TOKEN: 'x' });
   t.after(() => pipe.close());
-  const { error } = JSON.parse(await pipe.call(list));
+  const { error } = await pipe.ask(list);
   assert.match(error.message, /the topic cannot be reached: .*connection refused/);
 });

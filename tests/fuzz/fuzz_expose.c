@@ -11,7 +11,7 @@
  *   q RPC    it asks                 n RPC   it notifies
  *   r j f    the oldest is refused, rejected, fulfilled
  *   + -      it comes, it goes       J L     we join, we lose the connection
- *   t TEXT   time passes, more for a longer text
+ *   t TEXT   time passes             e RPC   our last proposal has its place
  */
 #include "tests/fuzz/fuzz.h"
 #include "tools/mcpx-bridge/expose/expose.h"
@@ -121,6 +121,12 @@ static bool could(const void *user, struct mcpx_slice participant,
     return participant.len == 1;
 }
 
+static struct mcpx_slice self(const void *user)
+{
+    (void)user;
+    return MCPX_SLICE("a");
+}
+
 static bool is_behind(const void *user)
 {
     return ((const struct stage *)user)->now.mono_ms % 13 == 12;
@@ -163,6 +169,11 @@ static void tell(struct stage *stage, struct mcpx_event event, char from,
     envelope.from = (struct mcpx_slice){&from, 1};
     envelope.to_count = 1;
     envelope.payload = value;
+    if (event.type == MCPX_EVENT_OBSERVED) { /* the echo of our own proposal */
+        envelope.id = MCPX_SLICE("e");
+        envelope.to[0] = MCPX_SLICE("0");
+        mcpx_kind_parse(MCPX_SLICE("mcp/proposal:tools/call:a"), &envelope.kind, NULL);
+    }
     event.envelope = &envelope;
     event.rpc = &rpc;
     if (event.type == MCPX_EVENT_RESPONSE && rpc.form != MCPX_RPC_RESULT &&
@@ -258,6 +269,9 @@ static void happen(struct stage *stage, struct mcpx_slice line)
     case 'n':
         tell(stage, (struct mcpx_event){.type = MCPX_EVENT_NOTIFICATION}, who, text);
         break;
+    case 'e':
+        tell(stage, (struct mcpx_event){.type = MCPX_EVENT_OBSERVED}, 'a', text);
+        break;
     case '+':
     case '-':
         presence(stage, who, line.text[0] == '+');
@@ -333,11 +347,13 @@ static void chance(const void *user, void *bytes, size_t len)
 static void live(struct mcpx_slice input, const struct bridge_terms *terms)
 {
     static struct stage stage;
-    struct expose_view view = {&stage,      may,       could,   roster,
-                               message_max, is_behind, instant, chance};
+    struct expose_view view = {&stage,    may,     could,  roster, message_max,
+                               is_behind, instant, chance, self};
     struct expose_config config = {.topic = "t",
                                    .nonce = "n",
                                    .plain = input.len % 2,
+                                   .room = (enum expose_room_mode)(input.len % 3),
+                                   .discover = input.len % 4 == 3,
                                    .terms = terms,
                                    .request_ms = 60000,
                                    .proposal_ms = 60000,

@@ -101,7 +101,8 @@ static void check_told(struct mcpx_slice told)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct guard_connection_config config = {guard_asked_new(4), 4096, NULL, NULL};
+    struct guard_asked asked = {.max = 4};
+    struct guard_connection_config config = {&asked, 4096, NULL, NULL};
     struct guard_connection *connection = guard_connection_new(&config);
     struct mcpx_slice rest = {(const char *)data, size};
     struct mcpx_text hello = {0};
@@ -122,6 +123,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_told(mcpx_text_view(&connection->to_agent));
     mcpx_text_fini(&hello);
     guard_connection_free(connection);
-    guard_asked_free(config.asked);
+    bridge_calls_fini(&asked.calls);
     return 0;
 }

@@ -62,10 +62,12 @@ static enum mcpx_err act_start(struct stage *stage, const struct bridge_action *
 
 static enum mcpx_err act_respond(struct stage *stage, const struct bridge_action *action)
 {
+    struct mcpx_slice value;
     struct mcpx_rpc rpc;
 
     if (action->text.len > MESSAGE_MAX)
         return MCPX_ETOOBIG;
+    must(mcpx_json_check(action->text, 0, &value, NULL) == MCPX_OK);
     must(mcpx_rpc_read(action->text, &rpc, NULL) == MCPX_OK);
     must(rpc.form == MCPX_RPC_RESULT || rpc.form == MCPX_RPC_ERROR);
     for (size_t i = 0; i < stage->count; i++) {

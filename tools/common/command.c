@@ -1,7 +1,6 @@
 /*
- * command.c - reads a command line by the row of its verb.
- * Rejected: getopt. POSIX has no long options, and a second description of the options beside the
- * help would go stale.
+ * command.c - reads a command line by the row of its verb. Rejected: getopt. POSIX has no long
+ * options, and a second description of the options beside the help would go stale.
  */
 #include "tools/common/command.h"
 
@@ -12,8 +11,6 @@
 #include "tools/common/visible.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,33 +92,38 @@ void complaints_put(struct mcpx_slice lines)
 }
 
 /* One write for the whole line, so that lines of several programs do not mix. */
-int fail_with(int status, const char *format, ...)
+__attribute__((format(printf, 2, 0))) static void
+put_line(struct mcpx_slice what, const char *format, va_list arguments)
 {
     char sentence[COMPLAINT_MAX];
     mx_scoped_text line = {0};
-    va_list arguments;
 
-    va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
     mx_format(&line, "%s%s%s: ", program_name, verb_name ? " " : "", verb_name);
+    text_visible_short(&line, what, SUBJECT_MAX);
     text_lines(&line, mcpx_slice_of(sentence));
     mcpx_text_puts(&line, "\n");
     complaints_put(text_whole(&line));
+}
+
+int fail_with(int status, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    put_line(MCPX_SLICE(""), format, arguments);
+    va_end(arguments);
     return status;
 }
 
 int fail_of(int status, struct mcpx_slice what, const char *format, ...)
 {
-    char sentence[COMPLAINT_MAX];
-    mx_scoped_text subject = {0};
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    put_line(what.len > 0 ? what : MCPX_SLICE("?"), format, arguments);
     va_end(arguments);
-    text_visible_short(&subject, what, SUBJECT_MAX);
-    return fail_with(status, "%s%s", subject.len > 0 ? subject.text : "?", sentence);
+    return status;
 }
 
 int fail_at(int status, const char *where, size_t line, struct mcpx_slice before,
@@ -150,22 +152,6 @@ struct mcpx_slice text_whole(const struct mcpx_text *text)
     if (text->failed)
         end_without_memory(program_name);
     return mcpx_text_view(text);
-}
-
-int output_error(void)
-{
-    static int first;
-
-    if (!first && ferror(stdout))
-        first = errno;
-    return first;
-}
-
-bool output_is_unread(void)
-{
-    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
-
-    return poll(&output, 1, 0) > 0 && (output.revents & POLLERR);
 }
 
 enum { BEGINNING_MIN = 3, WRONG_MAX = 3 };
@@ -243,18 +229,21 @@ bool duration_read(const char *text, int64_t *ms)
     return false;
 }
 
-/* Choices end with the text, or at a blank or bracket: "a|b", "a|b [WORD]", "[a|b]". */
-static bool is_choice(const char *choices, const char *value)
+enum { NO_CHOICE = -1 };
+
+/* The index of a choice. Choices end with the text, a blank or bracket: "a|b", "[a|b] [WORD]". */
+static int choice_of(const char *choices, const char *value)
 {
     size_t len = strlen(value);
 
-    for (;;) {
+    choices += *choices == '[';
+    for (int index = 0;; index++) {
         size_t choice = strcspn(choices, "| ]");
 
         if (choice == len && memcmp(choices, value, len) == 0)
-            return true;
+            return index;
         if (choices[choice] != '|')
-            return false;
+            return NO_CHOICE;
         choices += choice + 1;
     }
 }
@@ -276,7 +265,7 @@ static int check_value(const struct option_row *row, const char *value)
         return fail_with(STATUS_USAGE,
                          "%s needs seconds, such as 30 or 2.5, or 45s, 5m, 1h, 2d", row->name);
     case VALUE_CHOICE:
-        if (is_choice(row->value, value))
+        if (choice_of(row->value, value) != NO_CHOICE)
             return STATUS_OK;
         return fail_with(STATUS_USAGE, "%s is one of %s", row->name, row->value);
     default:
@@ -360,9 +349,10 @@ static int read_option(struct arguments *out, char **argv, int argc, int *at)
                              row->value);
 }
 
-static int check_required(const struct option_row *list, const struct arguments *arguments)
+/* Options that all verbs of a program share are not required. */
+static int check_required(const struct arguments *arguments)
 {
-    for (const struct option_row *row = list; row && row->name; row++)
+    for (const struct option_row *row = arguments->command->options; row->name; row++)
         if ((row->flags & OPTION_REQUIRED) && !arguments_have(arguments, row->name))
             return fail_with(STATUS_USAGE, "%s %s is required", row->name, row->value);
     return STATUS_OK;
@@ -385,7 +375,7 @@ static int check_first_word(const struct command *command, const struct argument
 
     choices += *choices == '[';
     if (!islower((unsigned char)*choices) || arguments->operand_count == 0 ||
-        is_choice(choices, arguments->operands[0]))
+        choice_of(choices, arguments->operands[0]) != NO_CHOICE)
         return STATUS_OK;
     return fail_with(STATUS_USAGE, "needs %.*s as its first word", (int)strcspn(choices, " ]"),
                      choices);
@@ -403,9 +393,7 @@ static int check_words(const struct command *command, const struct arguments *ar
         return fail_with(STATUS_USAGE, "takes %s, not %zu", wanted, count);
     }
     status = check_first_word(command, arguments);
-    if (status == STATUS_OK)
-        status = check_required(command->options, arguments);
-    return status == STATUS_OK ? check_required(command->shared, arguments) : status;
+    return status == STATUS_OK ? check_required(arguments) : status;
 }
 
 /* Reads the word at argv[*at], which is an option, "--", "--help" or "-h". */
@@ -452,19 +440,39 @@ const struct option_word *arguments_next(const struct arguments *arguments, cons
     return NULL;
 }
 
+static const struct option_word *last_of(const struct arguments *arguments, const char *name)
+{
+    const struct option_word *word, *last = NULL;
+
+    for (size_t at = 0; (word = arguments_next(arguments, name, &at));)
+        last = word;
+    return last;
+}
+
 bool arguments_have(const struct arguments *arguments, const char *name)
 {
-    return arguments_next(arguments, name, &(size_t){0}) != NULL;
+    return last_of(arguments, name) != NULL;
 }
 
 const char *arguments_value(const struct arguments *arguments, const char *name)
 {
-    const struct option_word *word;
-    const char *value = NULL;
+    const struct option_word *word = last_of(arguments, name);
 
-    for (size_t at = 0; (word = arguments_next(arguments, name, &at));)
-        value = word->value;
-    return value;
+    return word ? word->value : NULL;
+}
+
+size_t arguments_choice(const struct arguments *arguments, const char *name)
+{
+    const struct option_word *word = last_of(arguments, name);
+
+    return word ? (size_t)choice_of(word->option->value, word->value) : 0;
+}
+
+size_t arguments_action(const struct arguments *arguments)
+{
+    const char *word = arguments->operands[0];
+
+    return word ? (size_t)choice_of(arguments->command->operands, word) : 0;
 }
 
 int64_t arguments_number(const struct arguments *arguments, const char *name, int64_t fallback)

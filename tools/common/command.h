@@ -64,21 +64,19 @@ enum value_type {
     VALUE_VERB
 };
 
+/** Of an option of a verb. When one that is not repeated comes several times, the last counts. */
 enum { OPTION_REQUIRED = 1, OPTION_REPEATED = 2 };
 
 /** An option of a verb. A list of them ends with a row without name. */
 struct option_row {
     const char *name; /* with its dashes */
-    /* The name of its value in a usage line, or the choices; NULL when it takes none. */
-    const char *value;
+    const char
+        *value; /* its name in a usage line, or the choices; NULL = the option has none */
     enum value_type type;
-    /* OPTION_REQUIRED: the verb does not run without it; OPTION_REPEATED: may come several
-     * times. When another option comes several times, the last one counts. */
     unsigned flags;
     const char *help; /* a sentence without final stop, or several with stops between them */
 };
 
-/** A row of options. */
 #define OPTION(name, value, type, flags, help)                                                \
     {                                                                                         \
         name, value, type, flags, help                                                        \
@@ -87,7 +85,6 @@ struct option_row {
 /** An option without a value. */
 #define SWITCH(name, help) OPTION(name, NULL, VALUE_NONE, 0, help)
 
-/** A list of these rows. */
 #define OPTIONS(...) ((const struct option_row[]){__VA_ARGS__, {.name = NULL}})
 
 /** An option as given. `value` is NULL when it takes none. */
@@ -126,7 +123,8 @@ struct command {
     const char *summary; /* a few words */
     const char *help;    /* sentences with stops; paragraphs are separated by an empty line */
     const struct option_row *options; /* its own */
-    /* Options it has in common with others, such as connect_options; NULL when none. */
+    /* Options it has in common with others, such as connect_options, none of them required; NULL
+     * when there are none. */
     const struct option_row *shared;
     /* Returns the exit code; prints its own errors with complain(). */
     int (*run)(const struct arguments *arguments);
@@ -137,7 +135,7 @@ struct command {
 /** An empty list of options. */
 extern const struct option_row no_options[];
 
-/** The row with that name; NULL when there is none. */
+/** The row with that name, or NULL. */
 const struct command *command_find(const struct command *table, const char *name);
 
 /** The verb's option, own or shared, named by the first `len` bytes of a word; else NULL. */
@@ -169,18 +167,20 @@ int arguments_read(const struct command *command, int argc, char **argv,
 const struct option_word *arguments_next(const struct arguments *arguments, const char *name,
                                          size_t *at);
 
-/** True when the option was given. */
 bool arguments_have(const struct arguments *arguments, const char *name);
 
-/** The option's last value; NULL when it was not given. */
+/**
+ * The last value of an option: its text; a NUMBER; SECONDS in milliseconds; the index of a CHOICE
+ * among the choices. NULL, `fallback`, or 0 for a choice when the option was not given.
+ */
 const char *arguments_value(const struct arguments *arguments, const char *name);
-
-/** The last value of a NUMBER; `fallback` when the option was not given. */
 int64_t arguments_number(const struct arguments *arguments, const char *name,
                          int64_t fallback);
-
-/** The last value of SECONDS in milliseconds; `fallback` when the option was not given. */
 int64_t arguments_ms(const struct arguments *arguments, const char *name, int64_t fallback);
+size_t arguments_choice(const struct arguments *arguments, const char *name);
+
+/** The index of the first operand, for a verb whose row lists choices for it. */
+size_t arguments_action(const struct arguments *arguments);
 
 /**
  * Reads a duration of up to NUMBER_MAX seconds: a number with up to three digits after a point, and
@@ -193,28 +193,18 @@ enum { NEAREST_HINT = 64, NEAREST_NAME = 31 };
 /** A search among names. All but `hint` is private. */
 struct nearest {
     /* " (did you mean NAME?)" with the nearest so far; "" when none is near enough. A name is near
-     * enough when the word has at least three letters and the name begins with it. It is also
-     * near enough when few letters are wrong: at most one in a word of up to four letters, two
-     * in a word of up to seven, else three. One error is a letter too many, a missing letter,
-     * another letter, or two neighbours that changed places. Dashes at the beginning are
-     * ignored. */
+     * enough when it begins with the word, of three letters or more, or has few wrong letters: one
+     * in a word of up to four, two in one of up to seven, else three. Two neighbours that changed
+     * places are one error. Dashes at the beginning are ignored. */
     char hint[NEAREST_HINT];
     size_t wrong; /* number of errors in that name */
     const char *word;
     size_t len;
 };
 
-/** Begins a search for `len` bytes; `word` is lent until the search ends. */
+/** Begin a search for `len` bytes, lent until it ends; keep a name nearer than all before. */
 void nearest_begin(struct nearest *nearest, const char *word, size_t len);
-
-/** Keeps the name when it is nearer than all earlier ones. */
 void nearest_consider(struct nearest *nearest, const char *name);
-
-/** The errno of the first failed write to standard output, or 0; call it right after writing. */
-int output_error(void);
-
-/** True when the reader of standard output has gone. Never true for a file or terminal. */
-bool output_is_unread(void);
 
 /** Sets the names at the head of complaints; keeps both pointers. `verb` is NULL while unknown. */
 void complain_as(const char *program, const char *verb);
@@ -247,14 +237,11 @@ int fail_at(int status, const char *where, size_t line, struct mcpx_slice before
             const char *sentence);
 
 /**
- * Returns a result of libmcpx unchanged; ends the program when it is MCPX_ENOMEM. malloc ends our
- * programs itself (memory.c), so code in tools/ does not check for memory: no text or list lacks a
- * part. This function and text_whole guard output, in case libmcpx reports MCPX_ENOMEM for another
- * reason.
+ * Return a result of libmcpx unchanged, and lend a text for output. End the program for MCPX_ENOMEM
+ * and a failed text. malloc ends our programs itself (memory.c), so code in tools/ does not check
+ * for memory; these two guard output, in case libmcpx has another reason.
  */
 enum mcpx_err memory_checked(enum mcpx_err err);
-
-/** Lends a text for output; ends the program when the text has failed. */
 struct mcpx_slice text_whole(const struct mcpx_text *text);
 
 /** Prints whole lines to standard error, unchanged. It waits only while complaints wait. */

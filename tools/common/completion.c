@@ -104,14 +104,14 @@ static const char fish_script[] =
     "end\n"
     "complete -c \1 -f -a '(__\2_offers)'\n";
 
+/* In the order of COMPLETION_ROW. */
 static const struct shell {
-    const char *name;
     const char *script;
     bool shows_about; /* can show "WORD<tab>what it is" */
 } shells[] = {
-    {"bash", bash_script, false},
-    {"zsh", zsh_script, true},
-    {"fish", fish_script, true},
+    {bash_script, false},
+    {zsh_script, true},
+    {fish_script, true},
 };
 
 /* A command line being typed, and what the offers for its last word need. */
@@ -149,17 +149,19 @@ static bool is_plain(struct mcpx_slice word)
            (word.len == 0 || memcmp(shown.text, word.text, word.len) == 0);
 }
 
-/* Offers a word when it begins with the typed text; adds the first sentence of `about`. */
-static void offer(struct typing *typing, struct mcpx_slice word, const char *about)
+/* Adds the first sentence of `about`. */
+void completion_offer(struct typing *typing, struct mcpx_slice word, struct mcpx_slice about)
 {
-    size_t typed = strlen(typing->last), len = strcspn(about, ";.\n");
+    size_t typed = strlen(typing->last), len = 0;
 
+    while (len < about.len && len < ABOUT_MAX && !strchr(";.\n", about.text[len]))
+        len++;
     if (word.len == 0 || word.len < typed || memcmp(word.text, typing->last, typed) != 0 ||
         !is_plain(word))
         return;
     printf("%.*s%.*s", (int)typing->before_len, typing->before, (int)word.len, word.text);
     if (typing->shell->shows_about)
-        printf("\t%.*s", (int)(len < ABOUT_MAX ? len : ABOUT_MAX), about);
+        printf("\t%.*s", (int)len, len > 0 ? about.text : "");
     putchar('\n');
     typing->count++;
 }
@@ -167,7 +169,7 @@ static void offer(struct typing *typing, struct mcpx_slice word, const char *abo
 static void offer_verbs(struct typing *typing)
 {
     for (const struct command *row = typing->program->commands; row->name; row++)
-        offer(typing, mcpx_slice_of(row->name), row->summary);
+        completion_offer(typing, mcpx_slice_of(row->name), mcpx_slice_of(row->summary));
 }
 
 static void offer_choices(struct typing *typing, const char *choices, size_t len)
@@ -175,26 +177,8 @@ static void offer_choices(struct typing *typing, const char *choices, size_t len
     for (const char *end = choices + len; choices < end;) {
         size_t choice = strcspn(choices, "| ]");
 
-        offer(typing, (struct mcpx_slice){choices, choice}, "");
+        completion_offer(typing, (struct mcpx_slice){choices, choice}, MCPX_SLICE(""));
         choices += choice + 1;
-    }
-}
-
-/* Offers what the program finds, one per line: the word, a tab, its description. */
-static void offer_live(struct typing *typing, enum value_type type)
-{
-    mx_scoped_text found = {0};
-
-    if (typing->program->offer)
-        typing->program->offer(&typing->line, type, &found);
-    for (char *at = found.text; at && *at;) {
-        char *end = at + strcspn(at, "\n"), *tab = memchr(at, '\t', (size_t)(end - at));
-        bool more = *end != '\0';
-
-        *end = '\0';
-        offer(typing, (struct mcpx_slice){at, (size_t)((tab ? tab : end) - at)},
-              tab ? tab + 1 : "");
-        at = end + more;
     }
 }
 
@@ -217,7 +201,8 @@ static void offer_value(struct typing *typing, enum value_type type, const char 
         offer_verbs(typing);
         break;
     default:
-        offer_live(typing, type);
+        if (typing->program->offer)
+            typing->program->offer(&typing->line, type, typing);
     }
 }
 
@@ -255,7 +240,7 @@ static void offer_options(struct typing *typing, const struct option_row *list)
 {
     for (const struct option_row *row = list; row && row->name; row++)
         if ((row->flags & OPTION_REPEATED) || !arguments_have(&typing->line, row->name))
-            offer(typing, mcpx_slice_of(row->name), row->help);
+            completion_offer(typing, mcpx_slice_of(row->name), mcpx_slice_of(row->help));
 }
 
 /* Offers for the last word of a verb's line. */
@@ -281,7 +266,7 @@ static void offer_last(struct typing *typing)
             offer_operand(typing);
         if (typing->line.options_end || (typing->count > 0 && !is_option))
             return;
-        offer(typing, MCPX_SLICE("--help"), "show help");
+        completion_offer(typing, MCPX_SLICE("--help"), MCPX_SLICE("show help"));
         offer_options(typing, command->options);
         offer_options(typing, command->shared);
     }
@@ -327,9 +312,9 @@ static void offer_words(struct typing *typing, const char *const *words, size_t 
     typing->last = words[count - 1];
     typing->before = "";
     if (verb == count - 1) {
-        offer(typing, MCPX_SLICE("--help"), "list the verbs");
-        offer(typing, MCPX_SLICE("--version"), "print the version");
-        offer(typing, MCPX_SLICE("--man"), "print the manual page");
+        completion_offer(typing, MCPX_SLICE("--help"), MCPX_SLICE("list the verbs"));
+        completion_offer(typing, MCPX_SLICE("--version"), MCPX_SLICE("print the version"));
+        completion_offer(typing, MCPX_SLICE("--man"), MCPX_SLICE("print the manual page"));
         offer_verbs(typing);
         return;
     }
@@ -344,9 +329,7 @@ int cmd_completion(const struct arguments *arguments)
     static struct typing typing;
 
     typing.program = program_running();
-    typing.shell = shells;
-    while (strcmp(typing.shell->name, arguments->operands[0]) != 0)
-        typing.shell++;
+    typing.shell = &shells[arguments_action(arguments)];
     if (arguments->operand_count == 1)
         print_script(typing.program, typing.shell->script);
     else

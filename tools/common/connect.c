@@ -373,8 +373,9 @@ static int find_context(const struct arguments *arguments, struct connection *ou
     if (arguments->command->shared != connect_options)
         return STATUS_OK;
     status = contexts_read(&out->contexts);
-    return status == STATUS_OK ? context_choose(arguments, out->contexts, &out->context)
-                               : status;
+    out->context = context_chosen(arguments, out->contexts);
+    return status == STATUS_OK && out->context ? context_find(out->contexts, out->context)
+                                               : status;
 }
 
 int connection_read_router(const struct arguments *arguments, struct connection *out)

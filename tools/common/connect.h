@@ -1,6 +1,4 @@
-/*
- * connect.h - the connection options of all programs on a topic, and their meaning.
- */
+/* connect.h - the connection options of all programs on a topic, and their meaning. */
 #ifndef TOOLS_CONNECT_H
 #define TOOLS_CONNECT_H
 
@@ -10,47 +8,30 @@
 #include <mcpx/client.h>
 
 /**
- * --url, --topic, --token-file, --as, --ca-file, --cert-file, --key-file, --context: `shared` of a
- * verb's row.
+ * `shared` of a verb's row. Those of services have no --context: what their user chose last at a
+ * terminal must not change them. With the third, a verb takes several topics.
  */
-extern const struct option_row connect_options[];
+extern const struct option_row connect_options[], connect_service_options[],
+    connect_topics_options[];
 
-/**
- * The same without --context, for services. A service gets all its settings where it is started.
- * The context that its user chose last at a terminal must not change them.
- */
-extern const struct option_row connect_service_options[];
-
-/** The same as connect_service_options, for a verb that takes several topics. */
-extern const struct option_row connect_topics_options[];
-
-/**
- * Router, topic and identity of a program.
- *
- * url_from  source of the url, for complaints: "--url", "MCPX_URL", "the context NAME" or "the
- *              default"
- * may_be_nobody   connection_authenticate accepts that there is neither token nor certificate; set
- *                 it before the call
- */
+/** Router, topic and identity of a program. */
 struct connection {
     /* Url, topic, token and the three files are filled, history is -1; the verb fills the rest.
      * Without a token, the certificate identifies the client. The strings are lent by the command
      * line, the environment and this struct. `session.renews_token` is set with --as, and with a
      * token file that can be read again. */
     struct mcpx_client_config client;
-    /* The participant that --as or the context named; NULL when the token decides. */
-    const char *as;
-    /* The token's file when it can be read again; else NULL. */
-    const char *token_file;
-    char *api; /* address of the HTTP API, for struct http_call */
+    const char *as;         /* of --as or the context; NULL when the token decides */
+    const char *token_file; /* NULL when it cannot be read again */
+    char *api;              /* address of the HTTP API, for struct http_call */
     char *token;
-    char url_from[96];
-    const char *context; /* name of the context that is used; NULL when there is none */
+    char url_from[96];   /* "--url", "MCPX_URL", "the context NAME" or "the default" */
+    const char *context; /* name of the context that is used, or NULL */
     /* Time limit for a token, and for each connection_call; 0 = that of http_do. With a limit,
      * connection_call prints no complaints. */
     int64_t timeout_ms;
-    bool may_be_nobody;
-    /* `is_patient`, `contexts`: private. */
+    bool may_be_nobody; /* for connection_authenticate: needs neither token nor certificate */
+    /* Private. */
     bool is_patient;
     struct json_t *contexts;
 };
@@ -93,10 +74,9 @@ int connection_read(const struct arguments *arguments, unsigned how, int64_t tim
 int connection_call(const struct connection *where, struct http_call call,
                     struct mcpx_text *answer, struct mcpx_slice *value);
 
-/** The longest bearer token, in bytes. */
 enum { CONNECTION_TOKEN_MAX = 8192 };
 
-/** True for what a header can carry as a token: printable ASCII without spaces. */
+/** True for what a header can carry as a token: printable ASCII without spaces, not too long. */
 bool connection_token_is_valid(const char *text, size_t len);
 
 /**
@@ -107,7 +87,7 @@ int connection_check_url(const char *url, struct mcpx_text *api);
 int connection_check_topic(const char *topic);
 int connection_check_as(const char *as);
 
-/** Complains that --as and --token-file were given together. Returns STATUS_USAGE. */
+/** Complains of --as beside --token-file. Returns STATUS_USAGE. */
 int connection_complain_of_both(void);
 
 /**
@@ -146,7 +126,7 @@ bool connection_may_ask(const struct connection *connection, const struct mcpx_e
  */
 int connection_ask(const struct connection *connection, int64_t timeout_ms, char **token);
 
-/** Replaces the token by one of connection_ask, and owns that. Wipes the old one. */
+/** Takes a token of connection_ask in place of the old one, which it wipes. */
 void connection_take(struct connection *connection, char *token);
 
 /** Wipes a token and frees it. NULL is allowed. */

@@ -206,16 +206,6 @@ int context_find(const json_t *tree, const char *name)
         nearest.hint);
 }
 
-int context_choose(const struct arguments *arguments, const json_t *tree, const char **name)
-{
-    const char *chosen = context_chosen(arguments, tree);
-    int status = chosen ? context_find(tree, chosen) : STATUS_OK;
-
-    if (status == STATUS_OK)
-        *name = chosen;
-    return status;
-}
-
 const char *context_value(const json_t *tree, const char *name, enum context_setting setting)
 {
     json_t *context = name ? json_object_get(json_object_get(tree, "contexts"), name) : NULL;
@@ -228,10 +218,9 @@ const char *context_value(const json_t *tree, const char *name, enum context_set
  *
  * unsetenv(3) is not enough: it only changes a list of pointers, and the kernel still shows the
  * memory that the process was given at its start. So the bytes themselves are overwritten. A
- * program keeps copies of a token in its memory, which the same user could read too. So the
- * process is made not dumpable: then its memory cannot be read. Rejected: the program executes
- * itself again and gets the token through a pipe. The first program would show the token for the
- * same time.
+ * program keeps copies of a token in its memory, which the same user could read too. So the process
+ * is made not dumpable: then its memory cannot be read. Rejected: the program executes itself again
+ * and gets the token through a pipe. The first program would show the token for the same time.
  *
  * The files of a certificate are checked before the first call of the router, because errors of
  * libcurl name neither the file nor the reason.

@@ -24,14 +24,11 @@ enum context_setting {
     CONTEXT_SETTING_COUNT
 };
 
-/** The names of a setting. */
-struct context_setting_row {
+extern const struct context_setting_row {
     const char *option;   /* on the command line */
     const char *member;   /* in the file */
     const char *variable; /* in the environment; NULL when there is none */
-};
-
-extern const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT];
+} context_settings[CONTEXT_SETTING_COUNT];
 
 /**
  * Reads $XDG_CONFIG_HOME/mcpx/contexts.json, else ~/.config/mcpx/contexts.json, and checks it:
@@ -60,9 +57,6 @@ int contexts_write(const json_t *tree);
  * none is chosen. Lent by the command line, the environment or `tree`.
  */
 const char *context_chosen(const struct arguments *arguments, const json_t *tree);
-
-/** As context_chosen, and complains when `tree` has no such context. Returns as context_find. */
-int context_choose(const struct arguments *arguments, const json_t *tree, const char **name);
 
 /** A setting of a context, lent by `tree`; NULL when it has none, or `name` is NULL. */
 const char *context_value(const json_t *tree, const char *name, enum context_setting setting);

@@ -1,12 +1,9 @@
-/*
- * http.h - a call of the router's HTTP API, and a download from any other server.
- */
+/* http.h - a call of the router's HTTP API, and a download from any other server. */
 #ifndef TOOLS_HTTP_H
 #define TOOLS_HTTP_H
 
 #include <mcpx/text.h>
 
-/** A call. */
 struct http_call {
     const char *base;    /* "http://host:port", as url_api makes it */
     const char *from;    /* source of the address, for complaints: "--url"; NULL = not said */
@@ -50,7 +47,6 @@ int http_status_of(long status, const char *code);
  */
 bool url_api(const char *url, struct mcpx_text *out);
 
-/** A document to fetch. */
 struct download {
     const char *url; /* https://..., or with `loopback_http` also http:// to this machine */
     const char *ca_file; /* PEM file; NULL = the system's */

@@ -1,6 +1,4 @@
-/*
- * input.h - a file from the command line, or standard input; and the replacement of a file.
- */
+/* input.h - a file from the command line, or standard input; and the replacement of a file. */
 #ifndef TOOLS_INPUT_H
 #define TOOLS_INPUT_H
 
@@ -30,7 +28,7 @@ struct input_lines {
 /** Opens a file; `path` as above. Returns STATUS_OK, or STATUS_USAGE, having complained. */
 int input_lines_open(const char *path, struct input_lines *lines);
 
-/** Lends the next line without its newline until the next call. Returns false after the last. */
+/** Lends the next line, without its newline, until the next call. False after the last. */
 bool input_lines_next(struct input_lines *lines, struct mcpx_slice *line);
 
 /** Closes it. Returns STATUS_OK; STATUS_USAGE, having complained, when not all of it was read. */

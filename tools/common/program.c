@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -433,17 +434,25 @@ static void occupy_streams(void)
             _exit(STATUS_FAILED);
 }
 
-int program_run(const struct program *program, int argc, char **argv)
+int output_error(void)
 {
-    int status;
+    static int first;
 
-    occupy_streams();
-    secret_hide_process();
-    running = program;
-    complain_as(program->name, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    status = dispatch(program, argc, argv);
+    if (!first && ferror(stdout))
+        first = errno;
+    return first;
+}
+
+bool output_is_unread(void)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return poll(&output, 1, 0) > 0 && (output.revents & POLLERR);
+}
+
+/* Writes what waits. Returns the exit code of the program, whose verb returned `status`. */
+static int finish(int status)
+{
     complaints_drain();
     if ((fflush(stdout) == 0 && !output_error()) || status == STATUS_INTERRUPTED)
         return status;
@@ -452,4 +461,20 @@ int program_run(const struct program *program, int argc, char **argv)
         raise(SIGPIPE);
     }
     return fail_with(STATUS_FAILED, "cannot write: %s", strerror(output_error()));
+}
+
+void program_end(int status)
+{
+    exit(finish(status));
+}
+
+int program_run(const struct program *program, int argc, char **argv)
+{
+    occupy_streams();
+    secret_hide_process();
+    running = program;
+    complain_as(program->name, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    return finish(dispatch(program, argc, argv));
 }

@@ -1,6 +1,4 @@
-/*
- * program.h - a program made of verbs: dispatch, help, completion and manual from one table.
- */
+/* program.h - a program made of verbs: dispatch, help, completion and manual from one table. */
 #ifndef TOOLS_PROGRAM_H
 #define TOOLS_PROGRAM_H
 
@@ -27,6 +25,8 @@ struct operand_row {
     enum value_type type;
 };
 
+struct typing;
+
 /** A program. */
 struct program {
     const char *name;
@@ -40,11 +40,14 @@ struct program {
     const char *see_also;            /* other manuals: "mcpxctl 1, mcpx-router 8" */
     /* The operands with offers in completion; may be NULL. */
     const struct operand_row *operands;
-    /* Appends existing names of a type, VALUE_PARTICIPANT or one below it, one per line: the word,
-     * a tab, its description. `arguments` is the text before. NULL = offers nothing. */
+    /* Offers the existing names of a type, VALUE_PARTICIPANT or one below it, by completion_offer.
+     * `arguments` is the text before. NULL = offers nothing. */
     void (*offer)(const struct arguments *arguments, enum value_type type,
-                  struct mcpx_text *out);
+                  struct typing *typing);
 };
+
+/** Offers a word and its description for the last word typed, when the word begins like it. */
+void completion_offer(struct typing *typing, struct mcpx_slice word, struct mcpx_slice about);
 
 /**
  * The body of main(): runs the verb, or answers --help, --version and --man. Returns the exit code.
@@ -54,6 +57,23 @@ struct program {
  * and prints nothing.
  */
 int program_run(const struct program *program, int argc, char **argv);
+
+/**
+ * Ends the program as if the verb had returned the status. Only for a verb with nothing to undo: it
+ * does not take part in a topic, and no child process runs.
+ */
+_Noreturn void program_end(int status);
+
+/** Complain as fail_with and fail_of, and end the program so. */
+#define end_with(...) program_end(fail_with(__VA_ARGS__))
+#define end_of(...) program_end(fail_of(__VA_ARGS__))
+
+/** Ends the program so when a step of the verb did not succeed. */
+static inline void must(int status)
+{
+    if (status != STATUS_OK)
+        program_end(status);
+}
 
 /**
  * Ends the program at once, with the line "PROGRAM: out of memory" and STATUS_MEMORY. The line is
@@ -70,22 +90,26 @@ _Noreturn static inline void end_without_memory(const char *program)
     _exit(STATUS_MEMORY);
 }
 
+/** The errno of the first failed write to standard output, or 0; call it right after writing. */
+int output_error(void);
+
+/** True when the reader of standard output has gone. Never true for a file or terminal. */
+bool output_is_unread(void);
+
 /** The program that runs. */
 const struct program *program_running(void);
 
 /**
- * The verb "completion SHELL [WORD...]". With one operand, the name of a shell, it prints the
- * script for that shell. With more operands it prints offers for the last of them. These operands
- * are the words behind the program's name; the last one is still being typed.
+ * The verb "completion SHELL [WORD...]", and its row. With SHELL alone it prints the script for
+ * that shell, else offers for the last WORD, which is still being typed.
  *
  * An offer is a line: the word, and for zsh and fish a tab and what the word is. A line
  * "<tab>files" or "<tab>commands" asks the shell to offer its own. An offer begins with the typed
  * text, and has no characters that text_visible would escape. Standard error is discarded before
- * the first offer, so failed lookups are silent. Row: below.
+ * the first offer, so failed lookups are silent.
  */
 int cmd_completion(const struct arguments *arguments);
 
-/** The row of that verb, for a table of commands. */
 #define COMPLETION_ROW                                                                        \
     {                                                                                         \
         "completion", "bash|zsh|fish [WORD...]", 1, WORDS_MAX, false,                         \
@@ -96,10 +120,9 @@ int cmd_completion(const struct arguments *arguments);
             no_options, NULL, cmd_completion, "shell"                                         \
     }
 
-/** The verb "help [VERB]": prints what --help prints. Row: see below. */
+/** The verb "help [VERB]", which prints what --help prints, and its row. */
 int cmd_help(const struct arguments *arguments);
 
-/** The row of that verb, for a table of commands. */
 #define HELP_ROW                                                                              \
     {                                                                                         \
         "help", "[VERB]", 0, 1, false, "tell how to use a verb",                              \

@@ -236,7 +236,7 @@ bool colour_is_wanted(const char *option, bool tty)
     return is_set("CLICOLOR_FORCE", "0") || (tty && !(term && strcmp(term, "dumb") == 0));
 }
 
-static const char *const sequences[PAINT_COUNT] = {
+static const char *const sequences[] = {
     [PAINT_NONE] = "",
     [PAINT_DIM] = "\x1b[2m",
     [PAINT_NAME] = "\x1b[1m",

@@ -23,8 +23,8 @@ void text_visible(struct mcpx_text *out, struct mcpx_slice text);
 void text_shown(struct mcpx_text *out, struct mcpx_slice text);
 
 /**
- * Appends the items of an array, or their `member`, made visible: `before`, then the first, the
- * others with commas. Returns false, and appends nothing, when there is none.
+ * Appends the items of an array, or their `member`, made visible, with commas, behind `before`.
+ * Returns false, and appends nothing, when there is none.
  */
 bool text_list(struct mcpx_text *out, const char *before, struct mcpx_slice array,
                const char *member);
@@ -74,11 +74,7 @@ void text_format_pieces(struct mcpx_text *out, const char *format, size_t count,
  */
 void text_pretty(struct mcpx_text *out, struct mcpx_slice value, size_t indent);
 
-/**
- * Appends a JSON value without white space between its tokens; not made visible.
- *
- * value   well-formed JSON
- */
+/** Appends a well-formed JSON value without white space between tokens; not made visible. */
 void text_compact(struct mcpx_text *out, struct mcpx_slice value);
 
 /* ---- colours ---- */
@@ -100,7 +96,7 @@ void text_compact(struct mcpx_text *out, struct mcpx_slice value);
  */
 bool colour_is_wanted(const char *option, bool tty);
 
-/** The sort of a piece of text; each has its own colour. */
+/** Sorts of text with a colour each. */
 enum paint {
     PAINT_NONE,
     PAINT_DIM,
@@ -108,14 +104,11 @@ enum paint {
     PAINT_REQUEST,
     PAINT_RESPONSE,
     PAINT_PROPOSAL,
-    PAINT_BAD,
-    PAINT_COUNT
+    PAINT_BAD
 };
 
-/** Appends the sequence that starts a paint; nothing when `on` is false or for PAINT_NONE. */
+/** Append the sequence that starts or ends a paint; nothing unless `on`, and for PAINT_NONE. */
 void paint_begin(struct mcpx_text *out, enum paint paint, bool on);
-
-/** Appends the sequence that ends it. */
 void paint_end(struct mcpx_text *out, enum paint paint, bool on);
 
 /** Appends a text between these sequences, made visible. */

@@ -52,6 +52,18 @@ void bridge_add_with_string(struct mcpx_text *out, struct mcpx_slice object, con
     bridge_add_with(out, object, name, &string);
 }
 
+void bridge_add_meta(struct mcpx_text *out, struct mcpx_slice object, const char *name,
+                     const struct mcpx_text *value)
+{
+    struct mcpx_slice own = mcpx_json_get(object, "_meta");
+    mx_scoped_text meta = {0};
+
+    if (mcpx_json_type(own) != MCPX_JSON_OBJECT)
+        own = MCPX_SLICE("{}");
+    bridge_add_with(&meta, own, name, value);
+    bridge_add_with(out, object, "_meta", &meta);
+}
+
 void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct mcpx_slice id,
                         const char *name, struct mcpx_slice value)
 {
@@ -161,9 +173,8 @@ void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, b
         *is_answer =
             !mcpx_json_get(value, "method").text &&
             (mcpx_json_get(value, "result").text || mcpx_json_get(value, "error").text);
-        found = mcpx_json_get(value, "id");
-        if (mcpx_json_count(value, "id") == 1 && (mcpx_json_type(found) == MCPX_JSON_STRING ||
-                                                  mcpx_json_type(found) == MCPX_JSON_NUMBER))
+        found = bridge_id(mcpx_json_get(value, "id"));
+        if (found.text && mcpx_json_count(value, "id") == 1)
             *id = (struct mcpx_slice){beginning.text + (found.text - whole.text), found.len};
     }
 }
@@ -171,13 +182,6 @@ void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, b
 /* ---- almost JSON ---- */
 
 static const struct mcpx_slice replacement = {"\xef\xbf\xbd", 3}, mark = {"\xef\xbb\xbf", 3};
-
-/* The value of a member of this name is decisive: a repair might change its meaning. */
-static bool is_decisive(struct mcpx_slice name)
-{
-    return bridge_is_any(name, "id", "jsonrpc", "method", "name", "uri", "progressToken",
-                         "requestId");
-}
 
 static bool is_mended(struct mcpx_slice string)
 {
@@ -208,7 +212,10 @@ static bool has_lost(struct mcpx_slice text)
             name = string;
             owner = text.text[at] == '{' ? name : owner;
         } else {
-            lost = is_decisive(name) && is_mended(string) && !bridge_is(owner, "serverInfo");
+            /* Decisive members: a repair might change their meaning. */
+            lost = bridge_is_any(name, "id", "jsonrpc", "method", "name", "uri",
+                                 "progressToken", "requestId") &&
+                   is_mended(string) && !bridge_is(owner, "serverInfo");
             name = (struct mcpx_slice){0};
         }
     }

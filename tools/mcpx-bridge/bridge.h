@@ -58,6 +58,10 @@ void bridge_add_with(struct mcpx_text *out, struct mcpx_slice object, const char
 void bridge_add_with_string(struct mcpx_text *out, struct mcpx_slice object, const char *name,
                             struct mcpx_slice value);
 
+/** The same with a member of its `_meta`. */
+void bridge_add_meta(struct mcpx_text *out, struct mcpx_slice object, const char *name,
+                     const struct mcpx_text *value);
+
 /**
  * Appends a received message for another receiver: with this `id` (raw JSON; absent = none), with
  * "jsonrpc", and with `value` as its member `name`. An absent `value` leaves the member as it is.
@@ -65,9 +69,7 @@ void bridge_add_with_string(struct mcpx_text *out, struct mcpx_slice object, con
 void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct mcpx_slice id,
                         const char *name, struct mcpx_slice value);
 
-/**
- * Makes a message one line: white space between tokens may hold newlines, strings hold none.
- */
+/** Makes a message one line: white space between tokens may hold newlines, strings hold none. */
 void bridge_flatten(struct mcpx_text *message);
 
 /**
@@ -107,6 +109,21 @@ const char *bridge_log_name(unsigned level);
 static inline bool bridge_log_passes(unsigned wanted, unsigned level)
 {
     return wanted && (!level || level >= wanted);
+}
+
+/** The value, when it can be an id or a token: a string or a number; else absent. */
+static inline struct mcpx_slice bridge_id(struct mcpx_slice value)
+{
+    enum mcpx_json_type type = mcpx_json_type(value);
+
+    return type == MCPX_JSON_STRING || type == MCPX_JSON_NUMBER ? value
+                                                                : (struct mcpx_slice){0};
+}
+
+/** The earlier of two times. */
+static inline int64_t bridge_sooner(int64_t one, int64_t other)
+{
+    return one < other ? one : other;
 }
 
 /** True when the text is that word. */

@@ -13,22 +13,11 @@
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>
 
-/* The slices of a call that it has copies of. */
-enum { SLICES = 10 };
-
-static void slices_of(struct bridge_call *call, struct mcpx_slice *slices[SLICES])
-{
-    slices[0] = &call->who.id;
-    slices[1] = &call->id;
-    slices[2] = &call->token;
-    slices[3] = &call->method;
-    slices[4] = &call->context;
-    slices[5] = &call->params;
-    slices[6] = &call->came_in;
-    slices[7] = &call->fulfils;
-    slices[8] = &call->proposer;
-    slices[9] = &call->can;
-}
+/* The slices that a call has copies of, besides the id of its participant. */
+enum { TEXTS = sizeof((struct bridge_call *)NULL)->texts / sizeof(struct mcpx_slice) };
+_Static_assert(offsetof(struct bridge_call, texts) + TEXTS * sizeof(struct mcpx_slice) ==
+                   offsetof(struct bridge_call, modern),
+               "texts has all slices");
 
 /* Hashes the number: consecutive numbers would form one run, and a lookup would scan all of it. */
 static uint64_t hash_of(int64_t number)
@@ -71,7 +60,10 @@ static void leave_holder(struct bridge_calls *calls, struct bridge_holder *holde
 {
     size_t at = 0;
 
-    if (!holder || --holder->calls > 0)
+    if (!holder)
+        return;
+    calls->held--;
+    if (--holder->calls > 0)
         return;
     while (calls->holders[at] != holder)
         at++;
@@ -91,23 +83,24 @@ void bridge_calls_fini(struct bridge_calls *calls)
 struct bridge_call *bridge_calls_add(struct bridge_calls *calls,
                                      const struct bridge_call *from)
 {
-    struct bridge_call copy = *from, *call;
-    struct mcpx_slice *slices[SLICES];
-    size_t len = 0;
+    size_t len = from->who.id.len;
+    struct bridge_call *call;
     char *at;
 
-    slices_of(&copy, slices);
-    for (size_t i = 0; i < SLICES; i++)
-        len += slices[i]->len;
+    for (size_t i = 0; i < TEXTS; i++)
+        len += from->texts[i].len;
     call = bridge_room(sizeof *call, len, &at);
-    for (size_t i = 0; i < SLICES; i++)
-        *slices[i] = mx_keep(&at, *slices[i]);
+    *call = *from;
+    call->who.id = mx_keep(&at, from->who.id);
+    for (size_t i = 0; i < TEXTS; i++)
+        call->texts[i] = mx_keep(&at, from->texts[i]);
     mx_map_reserve(&calls->by_number);
-    *call = copy;
     call->number = from->number ? from->number : ++calls->last_number;
     call->holder = call->who.id.text ? hold_for(calls, call->who) : NULL;
-    if (call->holder)
+    if (call->holder) {
         call->holder->calls++;
+        calls->held++;
+    }
     call->heartbeat_ms = call->resend_ms = INT64_MAX;
     if (calls->count++ == 0)
         calls->due_ms = INT64_MAX;
@@ -134,6 +127,7 @@ struct bridge_call *bridge_calls_replace(struct bridge_calls *calls, struct brid
 
     from->payload = (struct mcpx_text){0};
     next = bridge_calls_add(calls, from); /* it has the other texts now */
+    next->resend_ms = call->resend_ms;
     call->sent_in = call->approved_in = (struct mcpx_text){0};
     bridge_calls_drop(calls, call);
     return next;
@@ -203,12 +197,6 @@ void bridge_calls_drop(struct bridge_calls *calls, struct bridge_call *call)
 
 /* ---- admission and completion ---- */
 
-void bridge_checks_fini(struct bridge_checks *checks)
-{
-    mcpx_calls_free(checks->calls);
-    checks->calls = NULL;
-}
-
 bool bridge_checks_apply_to(const struct bridge_checks *checks, struct mcpx_slice method)
 {
     return checks->terms && bridge_is(method, "tools/call");
@@ -274,44 +262,28 @@ int bridge_code_of(enum mcpx_cause cause)
     }
 }
 
-void bridge_add_answer(struct mcpx_text *out, struct mcpx_slice id,
-                       const struct mcpx_call_answer *answer)
-{
-    mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"%s\":%s}", id,
-              answer->is_error ? "error" : "result", answer->text);
-}
-
 /* ---- contract settings of a command line ---- */
 
-/* "/limits/input_bytes must be an integer": each error on a line of its own. */
-static int complain_of_faults(const char *file, const struct mcpx_schema_report *report)
+/* Reports each error on a line of its own: "/limits/input_bytes must be an integer". */
+static int read_text(const char *file, struct mcpx_slice text, struct bridge_terms *out)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        const struct mcpx_schema_error *error = &report->errors[i];
+    struct mcpx_schema_report report = {0};
+    enum mcpx_err err;
 
+    out->shelf = mcpx_shelf_new();
+    out->contracts = mcpx_contracts_new(out->shelf);
+    err = memory_checked(mcpx_terms_read(out->contracts, text, &report, &out->terms));
+    if (!err)
+        mcpx_terms_limit(out->terms, out->shelf);
+    for (size_t i = 0; err && i < report.count; i++) {
+        const struct mcpx_schema_error *error = &report.errors[i];
         mx_scoped_text fault = mx_formatted("%s%s: %s%s%s", file ? " " : "", file, error->path,
                                             error->path.len ? " " : "", error->message);
 
         complain("--contracts%s", fault.text);
     }
-    return STATUS_USAGE;
-}
-
-static int read_text(const char *file, struct mcpx_slice text, struct bridge_terms *out)
-{
-    struct mcpx_schema_report report = {0};
-    enum mcpx_err err;
-    int status = STATUS_OK;
-
-    out->shelf = mcpx_shelf_new();
-    out->contracts = mcpx_contracts_new(out->shelf);
-    err = memory_checked(mcpx_terms_read(out->contracts, text, &report, &out->terms));
-    if (err != MCPX_OK)
-        status = complain_of_faults(file, &report);
-    else
-        mcpx_terms_limit(out->terms, out->shelf);
     mcpx_schema_report_fini(&report);
-    return status;
+    return err ? STATUS_USAGE : STATUS_OK;
 }
 
 int bridge_terms_read(const struct arguments *arguments, struct bridge_terms *out)

@@ -39,62 +39,63 @@ struct bridge_holder {
 };
 
 /**
- * A request. Slices point into the call itself; absent or empty: there is none.
- *
- * purpose       defined by its owner; 0: the answer goes to another participant
- * id            raw JSON-RPC id where it came from
- * token         raw progress token there
- * context       the name of the tool or resource that it is about
- * params        raw, as they are sent
- * came_in       id of the envelope it came in
- * fulfils       id of the proposal it fulfils
- * proposer      who sent that proposal
- * can           raw capabilities of a client of 2026-07-28, where it may be asked something
- * stage, list   of an expose: as enum expose_stage, enum expose_list; of a subscription: the lists,
- *               as bits; of a watch: as enum expose_space
- * level         of the log messages that its client wants; 0: none
+ * One exchange, from its request to the last message about it; also a line or a subscription of a
+ * client that waits. Texts that are absent or empty: there is none. What `purpose`, `stage`, `list`
+ * and `task` count, the owner of the table defines.
  */
 struct bridge_call {
     struct bridge_call *previous, *next;
-    /* > 0, never used again: its JSON-RPC id where it goes, its progress token or part of it,
-     * and the tag of its draft. */
-    int64_t number;
-    unsigned purpose, list, level;
-    struct bridge_who who; /* the requester, or the addressee of a question; without id: us */
+
+    /* Who asked; or of whom we ask. Without id: we ourselves. */
+    struct bridge_who who;
     struct bridge_holder *holder; /* of that participant; NULL without id */
-    struct mcpx_slice id, token, method, context, params, came_in, fulfils, proposer, can;
-    struct mcpx_text sent_in;     /* id of the envelope it was sent in, once that is known */
-    struct mcpx_text approved_in; /* id of the request that fulfils it; if it is a proposal */
-    /* The message, while it waits to be sent, or may have to be sent again; of a question in a
-     * round (import/rounds.c) its answer. */
-    struct mcpx_text payload;
-    int64_t due_ms; /* mono_ms at which it times out; INT64_MAX: never */
+    unsigned purpose;             /* 0: the answer goes to the other side */
+
+    /* What: `id` and progress `token` where it came from, `params` as they are sent, and `can`,
+     * the capabilities of its client of 2026-07-28, are raw JSON. `context`: the name of the tool
+     * or resource; `came_in`: id of its envelope; `fulfils`: id of a proposal of `proposer`. */
+    union {
+        struct {
+            struct mcpx_slice id, token, method, context, params, came_in, fulfils, proposer,
+                can;
+        };
+        struct mcpx_slice texts[9]; /* the same; the call has copies of them */
+    };
+    bool modern; /* the client speaks 2026-07-28 */
+    unsigned list;
+    unsigned level; /* of the log messages that its client wants; 0: none */
+    uint64_t bound; /* keyed hash of what must be the same when it is called again */
     /* Set between admission and completion under contract settings; else NULL. */
     struct mcpx_call *admitted;
-    /* Number of the call that a question is about; of the subscription that a watch belongs to, or
-     * that covers a resources/subscribe. */
-    int64_t about;
-    /* The server has it; until then `payload` waits for the server to be ready. Of a subscription:
-     * it is acknowledged. */
-    bool written;
-    bool was_asked; /* the server has asked a question about it since it was due last */
-    bool modern;    /* the client spoke 2026-07-28 */
-    /* The server answered last with questions, and does not have the call until they are
-     * answered. */
-    bool wants_input;
-    /* The envelope under way is not the first: the router refused that as too fast. */
-    bool is_again;
+
+    /* By which id: > 0, never used again. Where it goes it is the JSON-RPC id, and the progress
+     * token or part of it; here it is the tag of its draft. */
+    int64_t number;
+    int64_t about;                /* number of the exchange that it belongs to */
+    struct mcpx_text sent_in;     /* id of its envelope, once that is known */
+    struct mcpx_text approved_in; /* id of the request that fulfils it; if it is a proposal */
+
+    /* What may still come. */
     int stage;
-    unsigned task;        /* of an import: enum import_task */
-    int64_t heartbeat_ms; /* when a heartbeat is due, or a question; INT64_MAX: never */
-    /* When it is sent again, because the router refused it as too fast; INT64_MAX: never. */
-    int64_t resend_ms;
-    int64_t progress; /* last value told; of a subscription: answers of servers to wait for */
-    /* While its client of 2026-07-28 owes an answer to questions: the "requestState", raw; else
-     * empty. `payload` is then the answer to the call, once there is one. */
+    unsigned task;
+    bool written;     /* the server has it; until then `payload` waits for the server */
+    bool wants_input; /* the server waits for answers, and then gets the call once more */
+    bool was_asked;   /* the server has asked about it since it was due last */
+    unsigned rounds;  /* how often it was answered with questions */
+    int64_t progress; /* last value told; of a subscription: servers that may still agree */
+    /* While no request of the client waits for the answer: its next one's "requestState", raw, or
+     * the id of its task. At an import: the id of the task that the call has become. */
     struct mcpx_text state;
-    unsigned rounds; /* how often it was answered with questions, so far */
-    uint64_t bound;  /* keyed hash of the parts of the request that must be the same again */
+    int64_t began_ms; /* of a client's task, wall_ms */
+    /* The message, while it must be sent, perhaps again; of a question, its answer that waits for
+     * others; with `state`, the answer to the call that waits for its client. */
+    struct mcpx_text payload;
+
+    /* What ends it, and when it is looked at before. mono_ms; INT64_MAX: never. */
+    int64_t due_ms;
+    int64_t heartbeat_ms; /* its client is told, or asked; the end of its task */
+    int64_t resend_ms;    /* it is sent again: the router refused it as too fast */
+    bool is_again;        /* it was */
 };
 
 /** Requests under way, the oldest first. Zero-initialised is empty. */
@@ -107,6 +108,7 @@ struct bridge_calls {
     struct mx_map by_number;        /* private */
     struct bridge_holder **holders; /* private: those with calls under way */
     size_t holder_count, holder_size;
+    size_t held; /* calls that have a holder */
 };
 
 /** Frees all. */
@@ -151,6 +153,11 @@ struct bridge_call *bridge_calls_due(struct bridge_calls *calls, int64_t mono_ms
 /** Sets when a call is due. */
 void bridge_calls_defer(struct bridge_calls *calls, struct bridge_call *call, int64_t due_ms);
 
+/** A loop over all, the oldest first, in which the call at hand may end. */
+#define BRIDGE_EACH_CALL(one, calls)                                                          \
+    for (struct bridge_call * (one) = (calls)->first, *one##_next;                            \
+         (one) && ((one##_next = (one)->next), true); (one) = one##_next)
+
 /** Removes and frees a call. */
 void bridge_calls_drop(struct bridge_calls *calls, struct bridge_call *call);
 
@@ -162,11 +169,8 @@ struct bridge_checks {
     struct mcpx_instant (*now)(const void *user);
     /* Random bytes; not asked with deterministic ids. */
     void (*chance)(const void *user, void *bytes, size_t len);
-    struct mcpx_calls *calls; /* NULL before the first one */
+    struct mcpx_calls *calls; /* NULL before the first one; freed by the core */
 };
-
-/** Frees the calls. */
-void bridge_checks_fini(struct bridge_checks *checks);
 
 /** True when contract settings apply to the method: it is tools/call, and settings are given. */
 bool bridge_checks_apply_to(const struct bridge_checks *checks, struct mcpx_slice method);
@@ -183,9 +187,7 @@ void bridge_checks_admit(struct bridge_checks *checks,
                          struct mcpx_call_request *request, struct mcpx_slice hello,
                          struct mcpx_admission *out);
 
-/**
- * Completion, as mcpx_calls_answer. The time of `end` is filled in, *admitted becomes NULL.
- */
+/** Completion, as mcpx_calls_answer. The time of `end` is filled in, *admitted becomes NULL. */
 void bridge_checks_end(struct bridge_checks *checks, struct mcpx_call **admitted,
                        struct mcpx_call_end *end, struct mcpx_call_answer *answer);
 
@@ -194,10 +196,6 @@ void bridge_checks_abandon(struct bridge_checks *checks, struct mcpx_call **admi
 
 /** The JSON-RPC error code for a cause, for calls without contract settings. */
 int bridge_code_of(enum mcpx_cause cause);
-
-/** Appends the message that answers a request with this id (raw). */
-void bridge_add_answer(struct mcpx_text *out, struct mcpx_slice id,
-                       const struct mcpx_call_answer *answer);
 
 /** The rows of both options. */
 #define BRIDGE_TERMS_OPTIONS                                                                  \

@@ -1,6 +1,4 @@
-/*
- * main.c - the table of verbs, which dispatch, help, completion and manual are all made from.
- */
+/* main.c - the table of verbs, which dispatch, help, completion and manual are all made from. */
 #include "tools/common/connect.h"
 #include "tools/common/context.h"
 #include "tools/common/program.h"

@@ -1,6 +1,4 @@
-/*
- * output.h - the actions of a core that are not done yet.
- */
+/* output.h - the actions of a core that are not done yet. */
 #ifndef MCPX_BRIDGE_OUTPUT_H
 #define MCPX_BRIDGE_OUTPUT_H
 

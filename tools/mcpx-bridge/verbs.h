@@ -1,6 +1,4 @@
-/*
- * verbs.h - the verbs of mcpx-bridge: the parts of each verb in the table of main.c.
- */
+/* verbs.h - the verbs of mcpx-bridge: the parts of each verb in the table of main.c. */
 #ifndef MCPX_BRIDGE_VERBS_H
 #define MCPX_BRIDGE_VERBS_H
 

@@ -22,15 +22,15 @@ struct run {
     bool json, found;
 };
 
-static int complain_of_folder(const char *folder, enum mcpx_err err, int error)
+_Noreturn static void end_of_folder(const char *folder, enum mcpx_err err, int error)
 {
-    return fail_of(STATUS_USAGE, mcpx_slice_of(folder), ": %s",
-                   memory_checked(err) == MCPX_ENOTFOUND ? "there is no audit-N.jsonl in it"
-                                                         : strerror(error));
+    end_of(STATUS_USAGE, mcpx_slice_of(folder), ": %s",
+           memory_checked(err) == MCPX_ENOTFOUND ? "there is no audit-N.jsonl in it"
+                                                 : strerror(error));
 }
 
 /* Calls `each` with every valid line of every folder. Complains of the others. */
-static int for_each(struct run *run, void (*each)(struct run *, const struct audit_line *))
+static void for_each(struct run *run, void (*each)(struct run *, const struct audit_line *))
 {
     const struct arguments *arguments = run->arguments;
 
@@ -42,7 +42,7 @@ static int for_each(struct run *run, void (*each)(struct run *, const struct aud
         enum mcpx_err err = audit_reader_open(folder, &reader);
 
         if (err)
-            return complain_of_folder(folder, err, errno);
+            end_of_folder(folder, err, errno);
         follow_next_folder(&run->follow);
         while (audit_reader_next(&reader, &row)) {
             if (audit_line_read(row.text, &line))
@@ -53,15 +53,15 @@ static int for_each(struct run *run, void (*each)(struct run *, const struct aud
                         (unsigned long long)row.named, (unsigned long long)row.row);
         }
         if (reader.error)
-            return complain_of_folder(folder, MCPX_ESYSTEM, reader.error);
+            end_of_folder(folder, MCPX_ESYSTEM, reader.error);
     }
-    return STATUS_OK;
 }
 
 /* ---- verify ---- */
 
 /* Fills `keys`, which has room for all that a command line holds. */
-static int read_keys(const struct arguments *arguments, struct audit_key **keys, size_t *count)
+static void read_keys(const struct arguments *arguments, struct audit_key **keys,
+                      size_t *count)
 {
     const struct option_word *word;
     size_t at = 0;
@@ -70,27 +70,24 @@ static int read_keys(const struct arguments *arguments, struct audit_key **keys,
         mx_scoped_text pem = {0};
         struct mcpx_fault fault = {"", "", 0};
 
-        if (input_read(word->value, &pem) != STATUS_OK)
-            return STATUS_USAGE;
+        must(input_read(word->value, &pem));
         if (memory_checked(
                 audit_key_read(mcpx_text_view(&pem), AUDIT_PUBLIC, &fault, &keys[*count])))
-            return fail_with(STATUS_USAGE, "%s: %s", input_name(word->value), fault.reason);
+            end_with(STATUS_USAGE, "%s: %s", input_name(word->value), fault.reason);
         ++*count;
     }
-    if (*count > 0)
-        return STATUS_OK;
-    return fail_with(STATUS_USAGE,
-                     "--key FILE is required: the public half of the router's audit.key_file, "
-                     "as \"openssl pkey -pubout\" prints it");
+    if (*count == 0)
+        end_with(STATUS_USAGE, "--key FILE is required: the public half of the router's "
+                               "audit.key_file, as \"openssl pkey -pubout\" prints it");
 }
 
-static int read_known(const struct arguments *arguments, struct audit_evidence *evidence)
+static void read_known(const struct arguments *arguments, struct audit_evidence *evidence)
 {
     const char *known = arguments_value(arguments, "--known");
     const char *colon = known ? strchr(known, ':') : NULL;
 
     if (!known)
-        return STATUS_OK;
+        return;
     if (colon)
         evidence->known_sum = mcpx_slice_of(colon + 1);
     if (colon &&
@@ -98,9 +95,8 @@ static int read_known(const struct arguments *arguments, struct audit_evidence *
                         &evidence->known_seq) &&
         evidence->known_seq > 0 && evidence->known_sum.len == MCPX_SHA256_LEN &&
         strspn(colon + 1, "0123456789abcdef") == MCPX_SHA256_LEN)
-        return STATUS_OK;
-    return fail_with(STATUS_USAGE,
-                     "--known needs SEQ:SHA256, as verify prints it under \"to note\"");
+        return;
+    end_with(STATUS_USAGE, "--known needs SEQ:SHA256, as verify prints it under \"to note\"");
 }
 
 static int print_verdict(const struct run *run, const char *folder,
@@ -126,15 +122,15 @@ static int verify_folder(const struct run *run, const char *folder,
                          const struct audit_evidence *evidence)
 {
     MX_SCOPED(audit_reader_close) struct audit_reader reader;
-    enum mcpx_err err = audit_reader_open(folder, &reader);
     struct audit_rows rows = {audit_reader_next, &reader};
     struct audit_verdict verdict;
+    enum mcpx_err err = audit_reader_open(folder, &reader);
 
     if (err)
-        return complain_of_folder(folder, err, errno);
+        end_of_folder(folder, err, errno);
     memory_checked(audit_verify(&rows, evidence, &verdict));
     if (reader.error)
-        return complain_of_folder(folder, MCPX_ESYSTEM, reader.error);
+        end_of_folder(folder, MCPX_ESYSTEM, reader.error);
     return print_verdict(run, folder, &reader, evidence, &verdict);
 }
 
@@ -143,10 +139,10 @@ static int verify(struct run *run)
     struct audit_key *keys[WORDS_MAX];
     struct audit_evidence evidence = {.keys = keys,
                                       .is_ended = arguments_have(run->arguments, "--ended")};
-    int status = read_keys(run->arguments, keys, &evidence.key_count);
+    int status = STATUS_OK;
 
-    if (status == STATUS_OK)
-        status = read_known(run->arguments, &evidence);
+    read_keys(run->arguments, keys, &evidence.key_count);
+    read_known(run->arguments, &evidence);
     for (size_t i = 1; status == STATUS_OK && i < run->arguments->operand_count; i++)
         status = verify_folder(run, run->arguments->operands[i], &evidence);
     for (size_t i = 0; i < evidence.key_count; i++)
@@ -175,7 +171,8 @@ static void query_line(struct run *run, const struct audit_line *line)
 
 static int query(struct run *run)
 {
-    return for_each(run, query_line);
+    for_each(run, query_line);
+    return STATUS_OK;
 }
 
 static void learn_line(struct run *run, const struct audit_line *line)
@@ -197,22 +194,19 @@ static void chain_line(struct run *run, const struct audit_line *line)
 static int chain(struct run *run)
 {
     const char *id = arguments_value(run->arguments, "--id");
-    int status = STATUS_OK;
 
     if (!id)
         return fail_with(STATUS_USAGE, "chain needs --id ID, that of an envelope");
     follow_add(&run->follow, mcpx_slice_of(id));
-    for (int i = 0; status == STATUS_OK && run->follow.grown && i < FOLLOW_PASSES; i++) {
+    for (int i = 0; run->follow.grown && i < FOLLOW_PASSES; i++) {
         run->follow.grown = false;
-        status = for_each(run, learn_line);
+        for_each(run, learn_line);
     }
-    if (status == STATUS_OK)
-        status = for_each(run, chain_line);
-    if (status == STATUS_OK && !run->found)
-        status = fail_with(STATUS_ABSENT,
-                           "no line is about an envelope with that id; --id needs the "
-                           "whole id, as --json prints it");
-    return status;
+    for_each(run, chain_line);
+    return run->found ? STATUS_OK
+                      : fail_with(STATUS_ABSENT,
+                                  "no line is about an envelope with that id; --id needs the "
+                                  "whole id, as --json prints it");
 }
 
 static void export_one(struct run *run, const struct audit_line *line)
@@ -228,30 +222,25 @@ static void export_one(struct run *run, const struct audit_line *line)
 
 static int export_all(struct run *run)
 {
-    const char *form = arguments_value(run->arguments, "--format");
     struct mcpx_text head = {0};
 
-    run->form = export_form_of(form ? form : "json");
+    run->form = (enum export_form)arguments_choice(run->arguments, "--format");
     export_head(&head, run->form);
     output_print(&head, STATUS_OK);
-    return for_each(run, export_one);
+    for_each(run, export_one);
+    return STATUS_OK;
 }
 
-static const struct action {
-    const char *name;
-    int (*run)(struct run *run);
-} actions[] = {{"verify", verify}, {"query", query}, {"chain", chain}, {"export", export_all}};
+/* In the order of the verb's choices. */
+static int (*const actions[])(struct run *run) = {verify, query, chain, export_all};
 
 static int cmd_audit(const struct arguments *arguments)
 {
     struct run run = {.arguments = arguments, .json = arguments_have(arguments, "--json")};
-    const struct action *action = actions;
-    int status = pick_read(arguments, &run.pick);
+    int status;
 
-    while (strcmp(action->name, arguments->operands[0]) != 0)
-        action++;
-    if (status == STATUS_OK)
-        status = action->run(&run);
+    pick_read(arguments, &run.pick);
+    status = actions[arguments_action(arguments)](&run);
     follow_fini(&run.follow);
     return status;
 }

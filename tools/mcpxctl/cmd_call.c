@@ -9,7 +9,9 @@
  */
 #include "tools/mcpxctl/core/verbs.h"
 
+#include "lib/base/ident.h"
 #include "tools/common/input.h"
+#include "tools/common/proposal.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
@@ -50,39 +52,33 @@ static int response_print(const struct arguments *arguments, struct mcpx_slice p
 /* ---- call ---- */
 
 /* Validates a file by the contract of a request. Complains of the first error, with its place. */
-static int check_request(const char *file, struct mcpx_slice text)
+static void check_request(const char *file, struct mcpx_slice text)
 {
     MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {.count = 0};
     const struct mcpx_schema_error *error = report.errors;
     mx_scoped_text reason = {0};
 
     if (contract_is_kept(MCPX_CONTRACT_REQUEST, text, &report))
-        return STATUS_OK;
+        return;
     text_format(&reason, "%s%s%s", error->path, error->path.len > 0 ? ": " : "",
                 error->message);
-    return fail_with(STATUS_USAGE, "%s is not an mcp.request.v0.1: %s", input_name(file),
-                     reason.text);
+    end_with(STATUS_USAGE, "%s is not an mcp.request.v0.1: %s", input_name(file), reason.text);
 }
 
-static int operation_from_request(const struct arguments *arguments, struct mcpx_text *input,
-                                  struct request_parts *parts, struct operation *out)
+static void operation_from_request(const struct arguments *arguments, struct operation *out)
 {
     const char *file = arguments_value(arguments, "--request");
+    mx_scoped_text input = {0};
     struct mcpx_slice request;
-    int status;
 
     if (arguments->operand_count > 0 || arguments_have(arguments, "--method") ||
         arguments_have(arguments, "--meta"))
-        return fail_with(STATUS_USAGE, "--request excludes TOOL, JSON, --method and --meta");
-    status = input_read(file, input);
-    if (status == STATUS_OK)
-        status = check_request(file, mcpx_text_view(input));
-    if (status != STATUS_OK)
-        return status;
-    mcpx_json_check(mcpx_text_view(input), 0, &request, NULL);
-    if (request_read(request, parts, out))
-        return STATUS_OK;
-    return fail_with(STATUS_USAGE, "%s: /params/_meta: must be an object", input_name(file));
+        end_with(STATUS_USAGE, "--request excludes TOOL, JSON, --method and --meta");
+    must(input_read(file, &input));
+    check_request(file, mcpx_text_view(&input));
+    mcpx_json_check(mcpx_text_view(&input), 0, &request, NULL);
+    if (!request_read(request, out))
+        end_with(STATUS_USAGE, "%s: /params/_meta: must be an object", input_name(file));
 }
 
 /* Servers use one of these codes for an unknown tool and for invalid arguments. */
@@ -122,20 +118,15 @@ static int call(const struct arguments *arguments, const struct address *address
 
 static int cmd_call(const struct arguments *arguments)
 {
-    mx_scoped_text input = {0};
-    struct request_parts parts = {.name = {.len = 0}};
-    struct operation operation = {.method = {NULL, 0}};
+    MX_SCOPED(operation_fini) struct operation operation;
     struct address address;
-    int status = address_read(arguments, &address);
 
-    if (status == STATUS_OK && arguments_have(arguments, "--request"))
-        status = operation_from_request(arguments, &input, &parts, &operation);
-    else if (status == STATUS_OK)
-        status = operation_from(arguments, &input, &operation);
-    if (status == STATUS_OK)
-        status = call(arguments, &address, &operation);
-    request_parts_fini(&parts);
-    return status;
+    must(address_read(arguments, &address));
+    if (arguments_have(arguments, "--request"))
+        operation_from_request(arguments, &operation);
+    else
+        operation_from(arguments, &operation);
+    return call(arguments, &address, &operation);
 }
 
 /* ---- approve ---- */
@@ -154,12 +145,11 @@ static void add_operation(struct mcpx_text *out, const struct entry *proposal)
     text_visible_short(out, rpc.context, NAME_SHOWN);
 }
 
-/* Returns STATUS_OK when all of it was shown: a yes must be about all of it. */
-static int show(const struct entry *proposal, struct mcpx_slice to)
+/* A yes must be about all of it. */
+static void show(const struct entry *proposal, struct mcpx_slice to)
 {
     struct mcpx_slice params = mcpx_json_get(proposal->payload, "params");
     mx_scoped_text out = {0};
-    bool shown;
 
     text_format(&out, "proposal   %x\nby         %x at ", proposal->id, proposal->from);
     time_write(&out, proposal->at_ms);
@@ -170,10 +160,8 @@ static int show(const struct entry *proposal, struct mcpx_slice to)
     else
         mcpx_text_puts(&out, "none");
     mcpx_text_puts(&out, "\n");
-    shown = fwrite(out.text, 1, text_whole(&out).len, stderr) == out.len;
-    if (shown)
-        return STATUS_OK;
-    return fail_with(STATUS_FAILED, "the proposal cannot be shown");
+    if (fwrite(out.text, 1, text_whole(&out).len, stderr) != out.len)
+        end_with(STATUS_FAILED, "the proposal cannot be shown");
 }
 
 /* The question repeats the operation: long params may have moved it off the screen. */
@@ -193,65 +181,56 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
     fflush(stderr);
 }
 
-/* Finds the addressee of the request. Returns STATUS_OK or STATUS_USAGE, having complained. */
-static int choose(const struct entry *proposal, const struct address *address,
-                  struct mcpx_slice *to)
+/* The addressee of the request. */
+static struct mcpx_slice choose(const struct entry *proposal, const struct address *address)
 {
-    if (address->count == 0 && proposal->to_count == 1) {
-        *to = proposal->to[0];
-        return STATUS_OK;
-    }
+    struct mcpx_slice to;
+
+    if (address->count == 0 && proposal->to_count == 1)
+        return proposal->to[0];
     if (address->count != 1)
-        return fail_of(STATUS_USAGE, proposal->id,
-                       " was proposed to %s: --to ID says who is to do it",
-                       proposal->to_count == 0 ? "everyone" : "several");
-    *to = address->to[0];
-    for (size_t i = 0; i < proposal->to_count; i++)
-        if (mcpx_slice_equal(proposal->to[i], *to))
-            return STATUS_OK;
-    if (proposal->to_count == 0)
-        return STATUS_OK;
-    return fail_of(STATUS_USAGE, proposal->id, " was not proposed to that participant, %.*s",
-                   (int)to->len, to->text);
+        end_of(STATUS_USAGE, proposal->id, " was proposed to %s: --to ID says who is to do it",
+               proposal->to_count == 0 ? "everyone" : "several");
+    to = address->to[0];
+    if (proposal->to_count > 0 && !mx_id_is_among(to, proposal->to, proposal->to_count))
+        end_of(STATUS_USAGE, proposal->id, " was not proposed to that participant, %.*s",
+               (int)to.len, to.text);
+    return to;
 }
 
 /*
  * The id may by now name another envelope than the person saw, and this command does not ask the
  * person again.
  */
-static int refuse_unbound(const char *why, const char *bound)
+_Noreturn static void refuse_unbound(const char *why, const char *bound)
 {
     mx_scoped_text word = {0};
 
     text_format(&word, "%x", bound);
-    return fail_with(STATUS_USAGE,
-                     "%s; for what is shown above, that is: mcpxctl approve %s --yes", why,
-                     word.text);
+    end_with(STATUS_USAGE, "%s; for what is shown above, that is: mcpxctl approve %s --yes",
+             why, word.text);
 }
 
-/* Returns STATUS_OK for a yes. */
-static int confirm(const struct arguments *arguments, const struct entry *proposal,
-                   struct mcpx_slice to, const char *bound)
+/* Ends the program without a yes. */
+static void confirm(const struct arguments *arguments, const struct entry *proposal,
+                    struct mcpx_slice to, const char *bound)
 {
     bool is_bound = proposal_word_is_bound(arguments->operands[0]);
     char answer[16] = "";
-    bool whole;
 
+    if (arguments_have(arguments, "--yes") && is_bound)
+        return;
     if (arguments_have(arguments, "--yes"))
-        return is_bound
-                   ? STATUS_OK
-                   : refuse_unbound("--yes needs ID@DIGEST, as mcpxctl proposals "
-                                    "lists it: an id alone may name something else by now",
-                                    bound);
+        refuse_unbound("--yes needs ID@DIGEST, as mcpxctl proposals lists it: an id alone may "
+                       "name something else by now",
+                       bound);
     if (!isatty(STDIN_FILENO))
-        return refuse_unbound("standard input is not a terminal: use ID@DIGEST with --yes",
-                              bound);
+        refuse_unbound("standard input is not a terminal: use ID@DIGEST with --yes", bound);
     ask(proposal, to);
-    whole = fgets(answer, sizeof answer, stdin) != NULL;
-    if (whole && (strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 ||
-                  strcmp(answer, "yes\n") == 0))
-        return STATUS_OK;
-    return fail_with(STATUS_REFUSED, "not approved");
+    if (!fgets(answer, sizeof answer, stdin) ||
+        (strcmp(answer, "y\n") != 0 && strcmp(answer, "Y\n") != 0 &&
+         strcmp(answer, "yes\n") != 0))
+        end_with(STATUS_REFUSED, "not approved");
 }
 
 static int decide(const struct arguments *arguments, const struct connection *where,
@@ -259,51 +238,43 @@ static int decide(const struct arguments *arguments, const struct connection *wh
 {
     struct snapshot now = {.count = 0};
     mx_scoped_text bound = {0}, payload = {0}, response = {0};
-    struct mcpx_draft draft = {.type = "mcp/request",
-                               .to = &to,
-                               .to_count = 1,
-                               .correlation_id = proposal->id,
-                               .timeout_ms = -1};
     char digest[PROPOSAL_DIGEST_LEN + 1];
-    const struct entry *again;
-    int status = show(proposal, to);
 
+    show(proposal, to);
     /* That proposal only, and no other one with the same id. */
-    proposal_digest(proposal, digest);
+    proposal_digest(proposal->text, digest);
     mx_format(&bound, "%s@%s", proposal->id, digest);
-    if (status == STATUS_OK)
-        status = confirm(arguments, proposal, to, bound.text);
+    confirm(arguments, proposal, to, bound.text);
     /* Another participant may have decided in the meantime. */
-    if (status == STATUS_OK)
-        status = proposal_find(where, bound.text, &now, &again);
+    proposal_find(where, bound.text, &now);
     snapshot_fini(&now); /* the call may take long */
     request_write_as_proposed(&payload, proposal->payload);
-    draft.payload = mcpx_text_view(&payload);
-    if (status == STATUS_OK)
-        status = live_call(arguments, &draft, "the result", &response);
-    return status == STATUS_OK ? response_print(arguments, mcpx_text_view(&response)) : status;
+    must(live_call(arguments,
+                   &(struct mcpx_draft){.type = "mcp/request",
+                                        .to = &to,
+                                        .to_count = 1,
+                                        .payload = mcpx_text_view(&payload),
+                                        .correlation_id = proposal->id,
+                                        .timeout_ms = -1},
+                   "the result", &response));
+    return response_print(arguments, mcpx_text_view(&response));
 }
 
 static int cmd_approve(const struct arguments *arguments)
 {
     MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
-    const struct entry *proposal = NULL;
+    const struct entry *proposal;
     MX_SCOPED(connection_fini) struct connection where = {0};
     struct address address;
-    struct mcpx_slice to = {NULL, 0};
-    int status = address_read(arguments, &address);
 
-    if (status == STATUS_OK)
-        status = connection_read(arguments, 0, 0, &where);
-    if (status == STATUS_OK)
-        status = proposal_find(&where, arguments->operands[0], &snapshot, &proposal);
+    must(address_read(arguments, &address));
+    must(connection_read(arguments, 0, 0, &where));
+    proposal = proposal_find(&where, arguments->operands[0], &snapshot);
     /* Receivers ignore a proposal whose kind contradicts its payload. */
-    if (status == STATUS_OK && entry_fault(proposal))
-        status = fail_of(STATUS_FAILED, proposal->id, ": receivers ignore this proposal: %s",
-                         entry_fault(proposal));
-    if (status == STATUS_OK)
-        status = choose(proposal, &address, &to);
-    return status == STATUS_OK ? decide(arguments, &where, proposal, to) : status;
+    if (entry_fault(proposal))
+        return fail_of(STATUS_FAILED, proposal->id, ": receivers ignore this proposal: %s",
+                       entry_fault(proposal));
+    return decide(arguments, &where, proposal, choose(proposal, &address));
 }
 
 #define RESPONSE_OPTIONS                                                                      \

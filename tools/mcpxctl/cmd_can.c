@@ -26,8 +26,7 @@ struct inquiry {
 
 /* ---- the question, and its answer ---- */
 
-/* Reads the question. Returns STATUS_OK or STATUS_USAGE, having complained. */
-static int inquiry_read(const struct arguments *arguments, struct inquiry *out)
+static void inquiry_read(const struct arguments *arguments, struct inquiry *out)
 {
     struct mcpx_fault fault = {"", "", 0};
 
@@ -36,11 +35,11 @@ static int inquiry_read(const struct arguments *arguments, struct inquiry *out)
     out->profile = mcpx_slice_of(arguments_value(arguments, "--profile"));
     out->topic = mcpx_slice_of(arguments_value(arguments, "--topic"));
     if (!kind_word_read(arguments->operands[0], &out->kind, &fault))
-        return fail_with(STATUS_USAGE, "not a valid kind: %s, byte %zu: %s", fault.field,
-                         fault.offset, fault.reason);
-    if (out->topic.text && connection_check_topic(out->topic.text) != STATUS_OK)
-        return STATUS_USAGE;
-    return address_read(arguments, &out->address);
+        end_with(STATUS_USAGE, "not a valid kind: %s, byte %zu: %s", fault.field, fault.offset,
+                 fault.reason);
+    if (out->topic.text)
+        must(connection_check_topic(out->topic.text));
+    must(address_read(arguments, &out->address));
 }
 
 static const char *const sentences[] = {
@@ -169,23 +168,19 @@ static int show(const struct inquiry *inquiry, struct mcpx_slice answer, bool js
     return inquiry_answer(inquiry, &decision, json);
 }
 
-/* Asks the router. Returns as inquiry_answer, or an exit code, having complained. */
 static int can_live(const struct arguments *arguments, struct inquiry *inquiry)
 {
     mx_scoped_text question = {0}, answer = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
     struct mcpx_slice value;
-    int status = connection_read(arguments, 0, 0, &where);
 
-    if (status != STATUS_OK)
-        return status;
+    must(connection_read(arguments, 0, 0, &where));
     inquiry->topic = mcpx_slice_of(where.client.topic);
     write_question(&question, inquiry);
-    status = connection_call(&where,
-                             (struct http_call){.path = "/v0.1/check", .body = question.text},
-                             &answer, &value);
-    return status == STATUS_OK ? show(inquiry, value, arguments_have(arguments, "--json"))
-                               : status;
+    must(connection_call(&where,
+                         (struct http_call){.path = "/v0.1/check", .body = question.text},
+                         &answer, &value));
+    return show(inquiry, value, arguments_have(arguments, "--json"));
 }
 
 /* ---- asking the configuration ---- */
@@ -237,10 +232,8 @@ static int can_offline(const struct inquiry *inquiry, bool json)
 {
     MX_SCOPED(config_fini) struct config config = {0};
     const struct tokens_entry *entry;
-    int status = load_config(inquiry->file, &config);
 
-    if (status != STATUS_OK)
-        return status;
+    load_config(inquiry->file, &config);
     entry = inquiry->profile.text ? tokens_find_profile(config.tokens, inquiry->profile)
                                   : tokens_find_id(config.tokens, inquiry->participant);
     if (entry)
@@ -255,10 +248,8 @@ static int cmd_can(const struct arguments *arguments)
 {
     static struct inquiry inquiry;
     bool live = arguments_have(arguments, "--live") || arguments_have(arguments, "--url");
-    int status = inquiry_read(arguments, &inquiry);
 
-    if (status != STATUS_OK)
-        return status;
+    inquiry_read(arguments, &inquiry);
     if (live && (inquiry.file || inquiry.profile.text))
         return fail_with(STATUS_USAGE,
                          "--config and --profile ask a file and --url or --live the router: "

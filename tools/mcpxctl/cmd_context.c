@@ -50,7 +50,7 @@ static int check_file(enum context_setting setting, const char *path)
                                       : "");
 }
 
-/* Checks a value as other verbs do. Returns STATUS_OK or STATUS_USAGE, having complained. */
+/* Checks a value as other verbs do. */
 static int check_value(enum context_setting setting, const char *value)
 {
     mx_scoped_text api = {0};
@@ -67,20 +67,18 @@ static int check_value(enum context_setting setting, const char *value)
     }
 }
 
-static int keep(json_t *context, enum context_setting setting, const char *value)
+static void keep(json_t *context, enum context_setting setting, const char *value)
 {
     mx_scoped_text kept = {0};
 
-    if (check_value(setting, value) != STATUS_OK)
-        return STATUS_USAGE;
+    must(check_value(setting, value));
     if (setting == CONTEXT_TOKEN_FILE || setting >= CONTEXT_CA_FILE)
         add_full_path(&kept, value);
     else
         mcpx_text_puts(&kept, value);
     if (json_object_set_new(context, context_settings[setting].member,
                             json_stringn(kept.text, kept.len)) != 0)
-        return fail_with(STATUS_USAGE, "%s needs UTF-8", context_settings[setting].option);
-    return STATUS_OK;
+        end_with(STATUS_USAGE, "%s needs UTF-8", context_settings[setting].option);
 }
 
 static int check_words_of_add(const struct work *work)
@@ -100,34 +98,28 @@ static int check_words_of_add(const struct work *work)
 
 static int add(const struct work *work)
 {
-    int status = check_words_of_add(work);
     json_t *context = json_object();
 
-    for (int i = 0; i < CONTEXT_SETTING_COUNT && status == STATUS_OK; i++) {
+    must(check_words_of_add(work));
+    for (int i = 0; i < CONTEXT_SETTING_COUNT; i++) {
         const char *value = arguments_value(work->arguments, context_settings[i].option);
 
         if (value)
-            status = keep(context, (enum context_setting)i, value);
+            keep(context, (enum context_setting)i, value);
     }
-    if (status == STATUS_OK && json_object_size(context) == 0)
-        status =
-            fail_with(STATUS_USAGE,
-                      "a context needs something to keep: --url, --topic, --token-file, --as, "
-                      "--ca-file, --cert-file or --key-file");
-    if (status == STATUS_OK)
-        json_object_set(all_of(work), work->name, context);
-    if (status == STATUS_OK && !json_object_get(work->tree, "current"))
+    if (json_object_size(context) == 0)
+        end_with(STATUS_USAGE,
+                 "a context needs something to keep: --url, --topic, --token-file, --as, "
+                 "--ca-file, --cert-file or --key-file");
+    json_object_set_new(all_of(work), work->name, context);
+    if (!json_object_get(work->tree, "current"))
         json_object_set_new(work->tree, "current", json_string(work->name));
-    json_decref(context);
-    return status == STATUS_OK ? contexts_write(work->tree) : status;
+    return contexts_write(work->tree);
 }
 
 static int use(const struct work *work)
 {
-    int status = context_find(work->tree, work->name);
-
-    if (status != STATUS_OK)
-        return status;
+    must(context_find(work->tree, work->name));
     json_object_set_new(work->tree, "current", json_string(work->name));
     return contexts_write(work->tree);
 }
@@ -135,40 +127,33 @@ static int use(const struct work *work)
 static int forget(const struct work *work)
 {
     const char *current = json_string_value(json_object_get(work->tree, "current"));
-    int status = context_find(work->tree, work->name);
 
-    if (status != STATUS_OK)
-        return status;
+    must(context_find(work->tree, work->name));
     if (current && strcmp(current, work->name) == 0)
         json_object_del(work->tree, "current");
     json_object_del(all_of(work), work->name);
     return contexts_write(work->tree);
 }
 
-static void add_json(struct mcpx_text *out, const struct work *work, const char *name,
-                     bool counts)
+/* An object, or "* work --url ws://... --topic ...": the options that could be typed instead. */
+static void add_context(struct mcpx_text *out, const struct work *work, const char *name,
+                        bool counts)
 {
-    mx_format(out, "{\"name\":%q,\"current\":%s", name, counts);
+    bool json = arguments_have(work->arguments, "--json");
+
+    if (json)
+        mx_format(out, "{\"name\":%q,\"current\":%s", name, counts);
+    else
+        mx_format(out, "%s %s ", counts ? "*" : " ", name);
     for (int i = 0; i < CONTEXT_SETTING_COUNT; i++) {
         const char *value = context_value(work->tree, name, (enum context_setting)i);
 
-        mx_json_add_optional(out, context_settings[i].member, mcpx_slice_of(value));
-    }
-    mcpx_text_puts(out, "}\n");
-}
-
-/* "* work --url ws://... --topic ...": the options that could be typed instead. */
-static void add_line(struct mcpx_text *out, const struct work *work, const char *name,
-                     bool counts)
-{
-    mx_format(out, "%s %s ", counts ? "*" : " ", name);
-    for (int i = 0; i < CONTEXT_SETTING_COUNT; i++) {
-        const char *value = context_value(work->tree, name, (enum context_setting)i);
-
-        if (value)
+        if (json)
+            mx_json_add_optional(out, context_settings[i].member, mcpx_slice_of(value));
+        else if (value)
             text_format(out, " %s %s", context_settings[i].option, value);
     }
-    mcpx_text_puts(out, "\n");
+    mcpx_text_puts(out, json ? "}\n" : "\n");
 }
 
 /* Prints the context of that name; all without a name. */
@@ -177,37 +162,27 @@ static int print(const struct work *work)
     const char *chosen = context_chosen(work->arguments, work->tree), *name;
     struct mcpx_text out = {0};
     json_t *context;
-    bool json = arguments_have(work->arguments, "--json");
 
-    json_object_foreach(all_of(work), name, context) {
-        bool counts = chosen && strcmp(name, chosen) == 0;
-
-        if (work->name && strcmp(name, work->name) != 0)
-            continue;
-        if (json)
-            add_json(&out, work, name, counts);
-        else
-            add_line(&out, work, name, counts);
-    }
+    json_object_foreach(all_of(work), name, context)
+        if (!work->name || strcmp(name, work->name) == 0)
+            add_context(&out, work, name, chosen && strcmp(name, chosen) == 0);
     return output_print(&out, STATUS_OK);
 }
 
 static int show(const struct work *work)
 {
     struct work chosen = *work;
-    int status = STATUS_OK;
 
     if (!chosen.name)
-        status = context_choose(work->arguments, work->tree, &chosen.name);
-    if (status == STATUS_OK && !chosen.name)
+        chosen.name = context_chosen(work->arguments, work->tree);
+    if (!chosen.name)
         return fail_with(STATUS_ABSENT,
                          "no context is in use; \"mcpxctl context use NAME\" chooses one");
-    if (status == STATUS_OK)
-        status = context_find(chosen.tree, chosen.name);
-    return status == STATUS_OK ? print(&chosen) : status;
+    must(context_find(chosen.tree, chosen.name));
+    return print(&chosen);
 }
 
-/* The actions: how many names each takes, and if it takes connection options. */
+/* In the order of the verb's choices. Each takes some names, and perhaps connection options. */
 static const struct action {
     const char *word;
     size_t names_min, names_max;
@@ -238,17 +213,12 @@ static int check_call(const struct action *action, const struct arguments *argum
 static int cmd_context(const struct arguments *arguments)
 {
     struct work work = {.arguments = arguments, .name = arguments->operands[1]};
-    const struct action *action = actions;
+    const struct action *action = &actions[arguments_action(arguments)];
     int status;
 
-    while (strcmp(action->word, arguments->operands[0]) != 0)
-        action++;
-    status = check_call(action, arguments);
-    if (status != STATUS_OK)
-        return status;
-    status = contexts_read(&work.tree);
-    if (status == STATUS_OK)
-        status = action->run(&work);
+    must(check_call(action, arguments));
+    must(contexts_read(&work.tree));
+    status = action->run(&work);
     json_decref(work.tree);
     return status;
 }

@@ -76,10 +76,8 @@ static int cmd_digest(const struct arguments *arguments)
     mx_scoped_text text = {0}, form = {0}, out = {0};
     struct mcpx_fault fault = {"", "", 0};
     char sum[MCPX_SHA256_LEN + 1];
-    int status = input_read(path, &text);
 
-    if (status != STATUS_OK)
-        return status;
+    must(input_read(path, &text));
     if (memory_checked(mcpx_canonical_add(&form, mcpx_text_view(&text), &fault)))
         return fail_at(STATUS_FAILED, input_name(path), 1,
                        (struct mcpx_slice){text.text, fault.offset}, fault.reason);
@@ -141,7 +139,7 @@ static int print(struct logs *logs, bool json)
     return output_print(&out, equal ? STATUS_OK : STATUS_FAILED);
 }
 
-static int compare(struct logs *logs)
+static void compare(struct logs *logs)
 {
     struct mcpx_fault fault = {"", "", 0};
 
@@ -151,12 +149,13 @@ static int compare(struct logs *logs)
 
         is_more |= input_lines_next(&logs->lines[1], &lines[1]);
         if (!is_more)
-            return STATUS_OK;
+            return;
         if (memory_checked(mcpx_parity_next(&logs->parity, lines, &fault)))
-            return fail_at(STATUS_USAGE, input_name(logs->lines[logs->parity.side].path),
-                           logs->parity.lines[logs->parity.side],
-                           (struct mcpx_slice){lines[logs->parity.side].text, fault.offset},
-                           fault.reason);
+            program_end(
+                fail_at(STATUS_USAGE, input_name(logs->lines[logs->parity.side].path),
+                        logs->parity.lines[logs->parity.side],
+                        (struct mcpx_slice){lines[logs->parity.side].text, fault.offset},
+                        fault.reason));
     }
 }
 
@@ -164,21 +163,17 @@ static int cmd_parity(const struct arguments *arguments)
 {
     bool json = arguments_have(arguments, "--json");
     struct logs logs = {.parity = {.differ = json ? list_json : list_text, .context = &logs}};
-    int status = STATUS_OK;
+    int status;
 
     if (input_is_standard(arguments->operands[0]) && input_is_standard(arguments->operands[1]))
         return fail_with(STATUS_USAGE, "standard input cannot be both logs");
-    for (int i = 0; i < 2 && status == STATUS_OK; i++)
-        status = input_lines_open(arguments->operands[i], &logs.lines[i]);
-    if (status == STATUS_OK)
-        status = compare(&logs);
-    for (int i = 0; i < 2; i++) {
-        int closed = input_lines_close(&logs.lines[i]);
-
-        status = status == STATUS_OK ? closed : status;
-    }
-    if (status == STATUS_OK)
-        status = print(&logs, json);
+    for (int i = 0; i < 2; i++)
+        must(input_lines_open(arguments->operands[i], &logs.lines[i]));
+    compare(&logs);
+    status = input_lines_close(&logs.lines[0]);
+    must(input_lines_close(&logs.lines[1]));
+    must(status);
+    status = print(&logs, json);
     mcpx_parity_fini(&logs.parity);
     mcpx_text_fini(&logs.differences);
     return status;
@@ -186,73 +181,63 @@ static int cmd_parity(const struct arguments *arguments)
 
 /* ---- wrap ---- */
 
-static int complain_of_input(const char *file, const struct mcpx_text *text, size_t offset,
-                             const char *reason)
-{
-    return fail_at(STATUS_USAGE, input_name(file), 1, (struct mcpx_slice){text->text, offset},
-                   reason);
-}
-
 /* Reads the name of an envelope. */
-static bool read_form(const char *word, enum mcpx_form *out)
+static enum mcpx_form read_form(const char *word)
 {
     enum mcpx_contract contract;
+    enum mcpx_form form;
 
-    if (mcpx_form_find(mcpx_slice_of(word), out) && *out != MCPX_FORM_AS_IS)
-        return true;
+    if (mcpx_form_find(mcpx_slice_of(word), &form) && form != MCPX_FORM_AS_IS)
+        return form;
     if (contract_word_read(word, &contract))
         fail_of(STATUS_USAGE, mcpx_slice_of(word),
                 " is not an envelope of results; mcp.envelope.v0.1 and response.v1 are");
-    return false;
+    program_end(STATUS_USAGE);
 }
 
 /* Reads the options about the call. An mcp.envelope.v0.1 shows neither tool nor request. */
-static int read_call(const struct arguments *arguments, struct mcpx_wrap *out)
+static struct mcpx_wrap read_call(const struct arguments *arguments)
 {
     const char *tool = arguments_value(arguments, "--tool");
     const char *request = arguments_value(arguments, "--request-id");
     const char *version = arguments_value(arguments, "--tool-version");
-    const char *tier = arguments_value(arguments, "--tier");
+    bool is_named = tool && *tool && request && *request;
+    struct mcpx_wrap call = {.enforce = true,
+                             .form = read_form(arguments->operands[0]),
+                             .tool_version = mcpx_slice_of(version),
+                             .tool = mcpx_slice_of(tool && *tool ? tool : "-"),
+                             .request_id = mcpx_slice_of(request && *request ? request : "-"),
+                             .duration_ms = arguments_number(arguments, "--duration-ms", 0)};
 
-    *out = (struct mcpx_wrap){.enforce = true, .tool_version = mcpx_slice_of(version)};
-    if (!read_form(arguments->operands[0], &out->form))
-        return STATUS_USAGE;
-    if (out->form == MCPX_FORM_RESPONSE && (!tool || !*tool || !request || !*request))
-        return fail_with(STATUS_USAGE,
-                         "response.v1 names the tool and the request: --tool NAME and "
-                         "--request-id ID");
-    if (version && !mx_is_semver(out->tool_version))
-        return fail_with(STATUS_USAGE,
-                         "--tool-version needs a version of SemVer 2.0.0, such as 1.0.0");
-    out->tool = mcpx_slice_of(tool && *tool ? tool : "-");
-    out->request_id = mcpx_slice_of(request && *request ? request : "-");
-    out->duration_ms = arguments_number(arguments, "--duration-ms", 0);
-    mcpx_tier_find(mcpx_slice_of(tier), &out->tier);
-    return STATUS_OK;
+    if (call.form == MCPX_FORM_RESPONSE && !is_named)
+        end_with(STATUS_USAGE, "response.v1 names the tool and the request: "
+                               "--tool NAME and --request-id ID");
+    if (version && !mx_is_semver(call.tool_version))
+        end_with(STATUS_USAGE, "--tool-version needs a version of SemVer 2.0.0, "
+                               "such as 1.0.0");
+    mcpx_tier_find(mcpx_slice_of(arguments_value(arguments, "--tier")), &call.tier);
+    return call;
 }
 
 /* Reads the output, as text or as JSON. It may be empty when the program has failed. */
 static int read_output(const struct arguments *arguments, struct mcpx_text *text,
                        struct mcpx_output *out)
 {
-    const char *file = arguments->operands[1];
+    const char *name = input_name(arguments->operands[1]);
     bool is_text = arguments_have(arguments, "--text");
-    struct mcpx_fault fault = {"", "", 0};
-    enum mcpx_err err = MCPX_OK;
-    size_t offset = 0;
+    struct mcpx_fault fault = {"not UTF-8", "", 0};
 
+    must(input_read(arguments->operands[1], text));
     if (text->len == 0 || (!is_text && strspn(text->text, " \t\r\n") == text->len))
         return out->failure ? STATUS_OK
                             : fail_with(STATUS_USAGE,
                                         "%s: the input is empty; use --exit-code for "
                                         "a failed program",
-                                        input_name(file));
-    if (!is_text)
-        err = mcpx_json_check(mcpx_text_view(text), 0, &out->json, &fault);
-    if (err)
-        return complain_of_input(file, text, fault.offset, fault.reason);
-    if (is_text && !mx_utf8_is_valid(mcpx_text_view(text), &offset))
-        return complain_of_input(file, text, offset, "not UTF-8");
+                                        name);
+    if (is_text ? !mx_utf8_is_valid(mcpx_text_view(text), &fault.offset)
+                : mcpx_json_check(mcpx_text_view(text), 0, &out->json, &fault) != MCPX_OK)
+        return fail_at(STATUS_USAGE, name, 1, (struct mcpx_slice){text->text, fault.offset},
+                       fault.reason);
     if (is_text) {
         out->text = mcpx_text_view(text);
         out->text.len -= text->text[text->len - 1] == '\n';
@@ -280,20 +265,15 @@ static int print_envelope(const struct mcpx_wrap *call, const struct mcpx_output
 
 static int cmd_wrap(const struct arguments *arguments)
 {
-    const char *file = arguments->operands[1];
     struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED,
                                    .exit_code =
                                        (int)arguments_number(arguments, "--exit-code", 0)};
     struct mcpx_output output = {.failure = failure.exit_code ? &failure : NULL};
     mx_scoped_text text = {0};
-    struct mcpx_wrap call;
-    int status = read_call(arguments, &call);
+    struct mcpx_wrap call = read_call(arguments);
 
-    if (status == STATUS_OK)
-        status = input_read(file, &text);
-    if (status == STATUS_OK)
-        status = read_output(arguments, &text, &output);
-    return status == STATUS_OK ? print_envelope(&call, &output) : status;
+    must(read_output(arguments, &text, &output));
+    return print_envelope(&call, &output);
 }
 
 const struct command contract_verbs[] = {

@@ -46,16 +46,14 @@ static void write_path(struct mcpx_text *path, const struct arguments *arguments
 }
 
 /* Checked here, because a complaint of the router has the forms of its API. */
-static int check_until(const struct arguments *arguments)
+static void check_until(const struct arguments *arguments)
 {
     const char *until = arguments_value(arguments, "--until");
     int64_t ms;
 
-    if (!until || duration_read(until, &ms) || mx_time_parse(mcpx_slice_of(until), &ms))
-        return STATUS_OK;
-    return fail_with(STATUS_USAGE,
-                     "--until needs a date like 2026-12-31T23:59:59Z, or how long from now, "
-                     "like 3600, 90m, 1h or 2d");
+    if (until && !duration_read(until, &ms) && !mx_time_parse(mcpx_slice_of(until), &ms))
+        end_with(STATUS_USAGE, "--until needs a date like 2026-12-31T23:59:59Z, or how "
+                               "long from now, like 3600, 90m, 1h or 2d");
 }
 
 static void write_until(struct mcpx_text *body, const char *until)
@@ -137,12 +135,9 @@ static int cmd_change(const struct arguments *arguments)
     bool grants = strcmp(arguments->command->name, "grant") == 0;
     mx_scoped_text path = {0}, body = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
-    int status = check_until(arguments);
 
-    if (status == STATUS_OK)
-        status = connection_read(arguments, 0, 0, &where);
-    if (status != STATUS_OK)
-        return status;
+    check_until(arguments);
+    must(connection_read(arguments, 0, 0, &where));
     write_path(&path, arguments);
     mcpx_text_puts(&path, "/capabilities");
     if (arguments_have(arguments, "--dry-run"))
@@ -169,14 +164,11 @@ static int cmd_kick(const struct arguments *arguments)
 {
     mx_scoped_text path = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
-    int status;
 
     if (arguments_have(arguments, "--everywhere") && arguments_have(arguments, "--for"))
         return fail_with(STATUS_USAGE,
                          "--for keeps out of one topic: give it without --everywhere");
-    status = connection_read(arguments, 0, 0, &where);
-    if (status != STATUS_OK)
-        return status;
+    must(connection_read(arguments, 0, 0, &where));
     write_path(&path, arguments);
     write_query(&path, arguments, &where);
     return output_answer(arguments, &where,
@@ -184,8 +176,6 @@ static int cmd_kick(const struct arguments *arguments)
 }
 
 /* ---- policy show ---- */
-
-/* ---- for people ---- */
 
 static void tell_set(struct mcpx_text *out, struct mcpx_slice set)
 {
@@ -229,23 +219,24 @@ static void tell_policy(struct mcpx_text *out, struct mcpx_slice shown)
 
 /* ---- asking ---- */
 
-static int ask_policy(const struct connection *where, struct mcpx_text *answer,
-                      struct mcpx_slice *policy)
+static struct mcpx_slice ask_policy(const struct connection *where, struct mcpx_text *answer)
 {
-    return connection_call(where, (struct http_call){.path = "/admin/policy?limit=1"}, answer,
-                           policy);
+    struct mcpx_slice policy;
+
+    must(connection_call(where, (struct http_call){.path = "/admin/policy?limit=1"}, answer,
+                         &policy));
+    return policy;
 }
 
 /* Appends the rows of all pages to an array. */
-static int add_participants(const struct connection *where, struct mcpx_text *out)
+static void add_participants(const struct connection *where, struct mcpx_text *out)
 {
-    struct pages pages = {.count = 0};
+    MX_SCOPED(pages_fini) struct pages pages = {.count = 0};
     mx_scoped_text after = {0}; /* the next page begins behind this name, if any */
-    const char *endless = NULL;
-    int status;
 
     do {
         mx_scoped_text path = {0}, answer = {0};
+        const char *endless = NULL;
         struct mcpx_slice page;
 
         mcpx_text_puts(&path, "/admin/participants");
@@ -253,44 +244,36 @@ static int add_participants(const struct connection *where, struct mcpx_text *ou
             mcpx_text_puts(&path, "?after=");
             mx_percent_add(&path, mcpx_text_view(&after));
         }
-        status = connection_call(where, (struct http_call){.path = path.text}, &answer, &page);
+        must(connection_call(where, (struct http_call){.path = path.text}, &answer, &page));
         MCPX_JSON_EACH(walk, mcpx_json_get(page, "participants"))
             mx_json_add_raw(out, NULL, walk.value);
         mcpx_text_reset(&after);
         mcpx_json_add_unescaped(&after, mcpx_json_get(page, "next"));
-        if (status == STATUS_OK && after.len > 0)
+        if (after.len > 0)
             endless = pages_follow(&pages, answer.len, mcpx_text_view(&after));
         if (endless)
-            status = fail_with(STATUS_FAILED, "%s: the participants cannot be read: %s",
-                               where->api, endless);
-    } while (status == STATUS_OK && after.len > 0);
-    pages_fini(&pages);
-    return status;
+            end_with(STATUS_FAILED, "%s: the participants cannot be read: %s", where->api,
+                     endless);
+    } while (after.len > 0);
 }
 
 int policy_show(const struct arguments *arguments)
 {
     mx_scoped_text first = {0}, last = {0}, shown = {0}, out = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
-    struct mcpx_slice policy = {NULL, 0}, now = {NULL, 0};
-    int status = connection_read(arguments, CONNECTION_ANYWHERE, 0, &where);
+    struct mcpx_slice policy, now;
 
-    if (status == STATUS_OK)
-        status = ask_policy(&where, &first, &policy);
+    must(connection_read(arguments, CONNECTION_ANYWHERE, 0, &where));
+    policy = ask_policy(&where, &first);
     mx_format(&shown, "{\"rev\":%s,\"profiles\":%s,\"participants\":[",
               mcpx_json_get(policy, "rev"), mcpx_json_get(policy, "profiles"));
-    if (status == STATUS_OK)
-        status = add_participants(&where, &shown);
+    add_participants(&where, &shown);
     mcpx_text_puts(&shown, "]}");
     /* The first policy must still be active. */
-    if (status == STATUS_OK)
-        status = ask_policy(&where, &last, &now);
-    if (status == STATUS_OK &&
-        !mcpx_slice_equal(mcpx_json_get(policy, "rev"), mcpx_json_get(now, "rev")))
-        status = fail_with(STATUS_FAILED,
-                           "the router has read another configuration meanwhile; ask again");
-    if (status != STATUS_OK)
-        return status;
+    now = ask_policy(&where, &last);
+    if (!mcpx_slice_equal(mcpx_json_get(policy, "rev"), mcpx_json_get(now, "rev")))
+        return fail_with(STATUS_FAILED,
+                         "the router has read another configuration meanwhile; ask again");
     if (arguments_have(arguments, "--json"))
         mx_format(&out, "%s\n", &shown);
     else

@@ -55,20 +55,15 @@ static int cmd_history(const struct arguments *arguments)
     struct filter filter;
     MX_SCOPED(connection_fini) struct connection where = {0};
     MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
-    const struct entry *end = NULL;
-    int status = filter_read(arguments, &filter);
-    bool all = before || filter.by_kind || filter.from.text;
+    bool all;
 
-    if (status == STATUS_OK)
-        status = connection_read(arguments, 0, 0, &where);
-    if (status == STATUS_OK)
-        status = fetch_history(&where, all ? SIZE_MAX : limit + 1, &snapshot);
-    if (status == STATUS_OK && before)
-        status = fetch_find(&where, &snapshot, before, &end);
-    if (status != STATUS_OK)
-        return status;
+    filter_read(arguments, &filter);
+    must(connection_read(arguments, 0, 0, &where));
+    all = before || filter.by_kind || filter.from.text;
+    must(fetch_history(&where, all ? SIZE_MAX : limit + 1, &snapshot));
     return print_history(arguments, &where, &snapshot, &filter,
-                         end ? end->index : snapshot.count);
+                         before ? fetch_find(&where, &snapshot, before)->index
+                                : snapshot.count);
 }
 
 /* ---- chain ---- */
@@ -77,18 +72,12 @@ static int cmd_chain(const struct arguments *arguments)
 {
     MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     MX_SCOPED(chain_fini) struct chain chain = {.count = 0};
-    const struct entry *entry = NULL;
     MX_SCOPED(connection_fini) struct connection where = {0};
     struct mcpx_text out = {0};
-    int status = connection_read(arguments, 0, 0, &where);
 
-    if (status == STATUS_OK)
-        status = fetch_history(&where, SIZE_MAX, &snapshot);
-    if (status == STATUS_OK)
-        status = fetch_find(&where, &snapshot, arguments->operands[0], &entry);
-    if (status != STATUS_OK)
-        return status;
-    chain = chain_of(&snapshot, entry);
+    must(connection_read(arguments, 0, 0, &where));
+    must(fetch_history(&where, SIZE_MAX, &snapshot));
+    chain = chain_of(&snapshot, fetch_find(&where, &snapshot, arguments->operands[0]));
     if (arguments_have(arguments, "--json"))
         chain_write_json(&out, &chain);
     else
@@ -233,10 +222,9 @@ static int cmd_watch(const struct arguments *arguments)
                           .left = arguments_number(arguments, "--count", -1)};
     int64_t history = arguments_number(arguments, "--history", 0);
     struct live live;
-    int status = filter_read(arguments, &watch.filter);
+    int status;
 
-    if (status != STATUS_OK)
-        return status;
+    filter_read(arguments, &watch.filter);
     if (history > 0 && (watch.filter.by_kind || watch.filter.from.text)) {
         watch.past_max = (size_t)(history < HISTORY_MAX ? history : HISTORY_MAX);
         watch.past = calloc(watch.past_max, sizeof *watch.past);

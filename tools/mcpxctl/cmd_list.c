@@ -16,7 +16,7 @@
 /* ---- lists ---- */
 
 /*
- * The lists that MCP servers give: tools, resources, templates, prompts.
+ * The lists that MCP servers give, in the order of the verb's choices.
  *
  * name       as on the command line
  * method     that asks for it
@@ -35,16 +35,6 @@ static const struct listing {
 };
 
 enum { DESCRIPTION_MAX = 100 };
-
-/* The list with that name, which is one of them. */
-static const struct listing *listing_find(const char *name)
-{
-    const struct listing *listing = listings;
-
-    while (strcmp(listing->name, name) != 0)
-        listing++;
-    return listing;
-}
 
 /* The first line of a member, made visible. */
 static void add_member(struct mcpx_text *out, struct mcpx_slice item, const char *name)
@@ -287,7 +277,7 @@ static int ask_all(struct survey *survey, int64_t deadline)
                                                            : status;
 }
 
-int survey_servers(const struct arguments *arguments, const char *list, int64_t patience_ms,
+int survey_servers(const struct arguments *arguments, size_t list, int64_t patience_ms,
                    survey_taker taker, void *context)
 {
     int64_t timeout = arguments_ms(arguments, "--timeout", TIMEOUT_MS);
@@ -295,7 +285,7 @@ int survey_servers(const struct arguments *arguments, const char *list, int64_t 
     int status;
 
     survey->arguments = arguments;
-    survey->listing = listing_find(list);
+    survey->listing = &listings[list];
     survey->take = taker;
     survey->context = context;
     status = live_join(arguments, patience_ms, &survey->live);
@@ -355,22 +345,22 @@ static int print_page(void *context, struct mcpx_slice from, struct mcpx_slice r
 
 static int cmd_list(const struct arguments *arguments)
 {
-    const char *name = arguments->operands[0] ? arguments->operands[0] : "tools";
+    size_t which = arguments_action(arguments);
     struct list list = {.arguments = arguments,
-                        .listing = listing_find(name),
+                        .listing = &listings[which],
                         .tool = arguments_value(arguments, "--tool")};
     int status;
 
-    if (list.tool && strcmp(name, "tools") != 0)
+    if (list.tool && which != LIST_TOOLS)
         return fail_with(STATUS_USAGE, "--tool is for tools");
     if (list.tool)
         nearest_begin(&list.nearest, list.tool, strlen(list.tool));
-    status = survey_servers(arguments, name, 0, print_page, &list);
+    status = survey_servers(arguments, which, 0, print_page, &list);
     if (status == STATUS_OK && !list.any && list.tool)
         status = fail_with(STATUS_ABSENT, "nobody who answers has a tool '%s'%s", list.tool,
                            list.nearest.hint);
     else if (status == STATUS_OK && !list.any && output_is_looked_at(arguments))
-        complain("nobody who answers has %s", name);
+        complain("nobody who answers has %s", list.listing->name);
     return status;
 }
 

@@ -281,7 +281,7 @@ static bool read_line(struct mx_arena *arena, const struct audit_line *line,
     return mcpx_kind_parse(keep(arena, pick_kind(line)), &out->kind, NULL) == MCPX_OK;
 }
 
-static int compare_folder(struct comparison *comparison, const char *folder)
+static void compare_folder(struct comparison *comparison, const char *folder)
 {
     MX_SCOPED(mx_arena_fini) struct mx_arena arena = {0};
     struct mx_arena_mark empty = mx_arena_mark(&arena);
@@ -299,10 +299,9 @@ static int compare_folder(struct comparison *comparison, const char *folder)
         mx_arena_release(&arena, empty);
     }
     if (memory_checked(err) == MCPX_ENOTFOUND)
-        return fail_with(STATUS_USAGE, "there is no audit-N.jsonl in --audit");
+        end_with(STATUS_USAGE, "there is no audit-N.jsonl in --audit");
     if (err || reader.error)
-        return fail_with(STATUS_USAGE, "--audit: %s", strerror(err ? error : reader.error));
-    return STATUS_OK;
+        end_with(STATUS_USAGE, "--audit: %s", strerror(err ? error : reader.error));
 }
 
 /* ---- from the history of a topic ---- */
@@ -329,59 +328,48 @@ static void judge_entry(void *context, struct entry *entry)
     free(entry);
 }
 
-static int compare_history(struct comparison *comparison, const struct arguments *arguments)
+/* As must(), with STATUS_USAGE for a failure: it must not look like a difference. */
+static void must_judge(int status)
+{
+    must(status == STATUS_FAILED ? STATUS_USAGE : status);
+}
+
+static void compare_history(struct comparison *comparison, const struct arguments *arguments)
 {
     MX_SCOPED(connection_fini) struct connection where = {0};
-    int status = connection_read(arguments, 0, 0, &where);
+    struct retained retained = {.comparison = comparison};
+    struct fetch_order order = {
+        .limit = SIZE_MAX, .any_size = true, .take = judge_entry, .context = &retained};
 
-    if (status == STATUS_OK) {
-        struct retained retained = {comparison, mcpx_slice_of(where.client.topic),
-                                    (int64_t)time(NULL) * 1000};
-        struct fetch_order order = {
-            .limit = SIZE_MAX,
-            .deadline_ms = live_deadline(arguments_ms(arguments, "--timeout", HISTORY_MS)),
-            .any_size = true,
-            .take = judge_entry,
-            .context = &retained};
-
-        status = fetch_each(&where, &order);
-    }
-    return status;
+    must_judge(connection_read(arguments, 0, 0, &where));
+    retained.topic = mcpx_slice_of(where.client.topic);
+    retained.wall_ms = (int64_t)time(NULL) * 1000;
+    order.deadline_ms = live_deadline(arguments_ms(arguments, "--timeout", HISTORY_MS));
+    must_judge(fetch_each(&where, &order));
 }
 
 /* ---- the verb ---- */
 
-/* Returns STATUS_USAGE for a failure: it must not look like a difference. */
-static int compare(const struct arguments *arguments, struct comparison *comparison)
-{
-    bool json = arguments_have(arguments, "--json");
-    const struct option_word *word;
-    size_t at = 0;
-    int status = STATUS_OK;
-
-    if (arguments_have(arguments, "--history"))
-        status = compare_history(comparison, arguments);
-    else if (!arguments_have(arguments, "--audit"))
-        return policy_compare(&comparison->configs[OLD], &comparison->configs[NEW], json);
-    while (status == STATUS_OK && (word = arguments_next(arguments, "--audit", &at)) != NULL)
-        status = compare_folder(comparison, word->value);
-    if (status == STATUS_OK)
-        return comparison_tell(comparison, json);
-    return status == STATUS_FAILED ? STATUS_USAGE : status;
-}
-
 static int diff(const struct arguments *arguments)
 {
     MX_SCOPED(comparison_fini) struct comparison comparison = {.judged = 0};
-    int status = STATUS_OK;
+    bool json = arguments_have(arguments, "--json");
+    const struct option_word *word;
+    size_t at = 0;
 
     if (arguments->operand_count != 3)
         return fail_with(STATUS_USAGE, "diff needs two configurations, OLD and NEW");
     if (arguments_have(arguments, "--history") && arguments_have(arguments, "--audit"))
         return fail_with(STATUS_USAGE, "diff takes --audit or --history, not both");
-    for (int i = OLD; i <= NEW && status == STATUS_OK; i++)
-        status = load_config(arguments->operands[1 + i], &comparison.configs[i]);
-    return status == STATUS_OK ? compare(arguments, &comparison) : status;
+    for (int i = OLD; i <= NEW; i++)
+        load_config(arguments->operands[1 + i], &comparison.configs[i]);
+    if (arguments_have(arguments, "--history"))
+        compare_history(&comparison, arguments);
+    else if (!arguments_have(arguments, "--audit"))
+        return policy_compare(&comparison.configs[OLD], &comparison.configs[NEW], json);
+    while ((word = arguments_next(arguments, "--audit", &at)) != NULL)
+        compare_folder(&comparison, word->value);
+    return comparison_tell(&comparison, json);
 }
 
 static int cmd_policy(const struct arguments *arguments)

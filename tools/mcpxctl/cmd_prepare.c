@@ -29,7 +29,7 @@
 enum { TIMEOUT_MS = 30000 };
 
 /* Checks that the router would accept the keys. Prints their number. */
-static int judge(const struct mcpx_text *text)
+static void judge(const struct mcpx_text *text)
 {
     MX_SCOPED(jwt_keys_fini) struct jwt_keys keys = {0};
     mx_scoped_text why = {0};
@@ -37,9 +37,8 @@ static int judge(const struct mcpx_text *text)
 
     if (memory_checked(
             public_keys_read(mcpx_text_view(text), NULL, &keys, &passed_over, &why)))
-        return fail_with(STATUS_FAILED, "no key set that the router takes: %s", why.text);
+        end_with(STATUS_FAILED, "no key set that the router takes: %s", why.text);
     printf("%zu keys, %zu passed over\n", keys.count, passed_over);
-    return STATUS_OK;
 }
 
 /* Public keys: others may read them. */
@@ -54,14 +53,11 @@ static int cmd_jwks(const struct arguments *arguments)
                                 .timeout_ms =
                                     arguments_ms(arguments, "--timeout", TIMEOUT_MS)};
     mx_scoped_text text = {0};
-    int status = download_do(&download, &text);
 
-    if (status == STATUS_OK)
-        status = judge(&text);
-    if (status == STATUS_OK)
-        status = input_replace(arguments_value(arguments, "--out"), mcpx_text_view(&text),
-                               KEYS_MODE);
-    return status;
+    must(download_do(&download, &text));
+    judge(&text);
+    return input_replace(arguments_value(arguments, "--out"), mcpx_text_view(&text),
+                         KEYS_MODE);
 }
 
 /* ---- kind ---- */

@@ -5,6 +5,7 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
+#include "tools/common/proposal.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
@@ -28,8 +29,10 @@ static int print_open(const struct arguments *arguments, const struct connection
 
         if (!entry_is(entry, "mcp/proposal") || !chain_is_open(snapshot, entry))
             continue;
-        proposal_digest(entry, digest);
-        style.until_ms = chain_expires_ms(entry) == INT64_MAX ? 0 : chain_expires_ms(entry);
+        proposal_digest(entry->text, digest);
+        style.until_ms = proposal_expires_ms(entry->text);
+        if (style.until_ms == INT64_MAX)
+            style.until_ms = 0;
         style.brief = snapshot_brief(snapshot, entry, least).len;
         line_write(&out, entry, &style, entry_fault(entry));
     }
@@ -40,11 +43,10 @@ static int cmd_proposals(const struct arguments *arguments)
 {
     MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
     MX_SCOPED(connection_fini) struct connection where = {0};
-    int status = connection_read(arguments, 0, 0, &where);
 
-    if (status == STATUS_OK)
-        status = fetch_history(&where, SIZE_MAX, &snapshot);
-    return status == STATUS_OK ? print_open(arguments, &where, &snapshot) : status;
+    must(connection_read(arguments, 0, 0, &where));
+    must(fetch_history(&where, SIZE_MAX, &snapshot));
+    return print_open(arguments, &where, &snapshot);
 }
 
 /* ---- sending one envelope ---- */
@@ -92,10 +94,8 @@ static int send_to(const struct arguments *arguments, const char *type,
                    const struct mcpx_text *payload)
 {
     struct address address;
-    int status = address_read(arguments, &address);
 
-    if (status != STATUS_OK)
-        return status;
+    must(address_read(arguments, &address));
     return deliver(arguments,
                    &(struct mcpx_draft){.type = type,
                                         .to = address.to,
@@ -113,12 +113,10 @@ static int cmd_say(const struct arguments *arguments)
 
 static int cmd_propose(const struct arguments *arguments)
 {
-    mx_scoped_text input = {0}, payload = {0};
-    struct operation operation;
-    int status = operation_from(arguments, &input, &operation);
+    mx_scoped_text payload = {0};
+    MX_SCOPED(operation_fini) struct operation operation;
 
-    if (status != STATUS_OK)
-        return status;
+    operation_from(arguments, &operation);
     operation_write_proposal(&payload, &operation);
     return send_to(arguments, "mcp/proposal", &payload);
 }
@@ -135,38 +133,31 @@ static size_t address_all(const struct entry *proposal, struct mcpx_slice to[MCP
     return proposal->to_count + 1;
 }
 
-static int send_end(const struct arguments *arguments, const struct entry *proposal,
-                    bool withdraw)
-{
-    const char *reason = arguments_value(arguments, "--reason");
-    struct mcpx_slice to[MCPX_TO_MAX + 1], nobody = {NULL, 0};
-    mx_scoped_text payload = {0};
-    struct mcpx_draft draft = {.type = withdraw ? "mcp/withdraw" : "mcp/reject",
-                               .to = withdraw ? proposal->to : to,
-                               .to_count =
-                                   withdraw ? proposal->to_count : address_all(proposal, to),
-                               .correlation_id = proposal->id};
-
-    if (reason)
-        mx_format(&payload, "{\"reason\":%q}", reason);
-    else
-        mcpx_text_puts(&payload, "{}");
-    draft.payload = mcpx_text_view(&payload);
-    return deliver(arguments, &draft, withdraw ? proposal->from : nobody);
-}
-
 /* The verbs reject and withdraw. */
 static int cmd_end(const struct arguments *arguments)
 {
     bool withdraw = strcmp(arguments->command->name, "withdraw") == 0;
+    const char *reason = arguments_value(arguments, "--reason");
     MX_SCOPED(snapshot_fini) struct snapshot snapshot = {.count = 0};
-    const struct entry *proposal = NULL;
     MX_SCOPED(connection_fini) struct connection where = {0};
-    int status = connection_read(arguments, 0, 0, &where);
+    const struct entry *proposal;
+    struct mcpx_slice to[MCPX_TO_MAX + 1], nobody = {NULL, 0};
+    mx_scoped_text payload = {0};
 
-    if (status == STATUS_OK)
-        status = proposal_find(&where, arguments->operands[0], &snapshot, &proposal);
-    return status == STATUS_OK ? send_end(arguments, proposal, withdraw) : status;
+    must(connection_read(arguments, 0, 0, &where));
+    proposal = proposal_find(&where, arguments->operands[0], &snapshot);
+    if (reason)
+        mx_format(&payload, "{\"reason\":%q}", reason);
+    else
+        mcpx_text_puts(&payload, "{}");
+    return deliver(arguments,
+                   &(struct mcpx_draft){.type = withdraw ? "mcp/withdraw" : "mcp/reject",
+                                        .to = withdraw ? proposal->to : to,
+                                        .to_count = withdraw ? proposal->to_count
+                                                             : address_all(proposal, to),
+                                        .payload = mcpx_text_view(&payload),
+                                        .correlation_id = proposal->id},
+                   withdraw ? proposal->from : nobody);
 }
 
 #define DELIVERY_OPTIONS                                                                      \

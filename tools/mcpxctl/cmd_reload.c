@@ -109,10 +109,8 @@ int policy_compare(const struct config *before, const struct config *after, bool
 static int cmd_reload(const struct arguments *arguments)
 {
     MX_SCOPED(connection_fini) struct connection where = {0};
-    int status = connection_read(arguments, CONNECTION_ANYWHERE, 0, &where);
 
-    if (status != STATUS_OK)
-        return status;
+    must(connection_read(arguments, CONNECTION_ANYWHERE, 0, &where));
     return output_answer(arguments, &where,
                          (struct http_call){.path = "/admin/reload", .body = "{}"},
                          difference_tell);

@@ -71,22 +71,19 @@ static int ask(struct findings *found, struct http_call call, int answer)
 }
 
 /* The calls that need no token. */
-static int ask_health(struct findings *found)
+static void ask_health(struct findings *found)
 {
-    int status = ask(found, (struct http_call){.path = "/health"}, HEALTH);
-
-    if (status != STATUS_OK)
-        return status;
+    must(ask(found, (struct http_call){.path = "/health"}, HEALTH));
     if (!mcpx_json_get(found->values[HEALTH], "status").text)
-        return fail_with(STATUS_FAILED, "%s answers without a status; is it an MCPx router?",
-                         found->where.api);
+        end_with(STATUS_FAILED, "%s answers without a status; is it an MCPx router?",
+                 found->where.api);
     /* The status decides; a proxy may answer in its own words. */
     found->ready =
         connection_call(&found->where, (struct http_call){.path = "/readyz", .quiet = true},
                         &found->answers[READINESS], NULL) == STATUS_OK;
     (void)mcpx_json_check(mcpx_text_view(&found->answers[READINESS]), 0,
                           &found->values[READINESS], NULL);
-    return ask(found, (struct http_call){.path = "/metrics"}, METRICS);
+    must(ask(found, (struct http_call){.path = "/metrics"}, METRICS));
 }
 
 /* The calls that need a token. */
@@ -177,17 +174,14 @@ static int cmd_status(const struct arguments *arguments)
 {
     struct findings found = {.ready = false};
     struct mcpx_text out = {0};
-    int status = connection_read_router(arguments, &found.where);
+    int status = STATUS_OK;
 
-    if (status == STATUS_OK)
-        status = ask_health(&found);
-    if (status == STATUS_OK) {
-        if (found.where.client.topic)
-            status = ask_topics(arguments, &found);
-        (arguments_have(arguments, "--json") ? add_json : add_table)(&out, &found);
-        output_print(&out, status);
-        status = status == STATUS_OK && !found.ready ? STATUS_FAILED : status;
-    }
+    must(connection_read_router(arguments, &found.where));
+    ask_health(&found);
+    if (found.where.client.topic)
+        status = ask_topics(arguments, &found);
+    (arguments_have(arguments, "--json") ? add_json : add_table)(&out, &found);
+    status = output_print(&out, status == STATUS_OK && !found.ready ? STATUS_FAILED : status);
     for (int i = 0; i < ANSWERS; i++)
         mcpx_text_fini(&found.answers[i]);
     connection_fini(&found.where);
@@ -230,12 +224,10 @@ static int cmd_who(const struct arguments *arguments)
     mx_scoped_text answer = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
     struct mcpx_slice value;
-    int status = connection_read(arguments, 0, 0, &where);
 
-    if (status == STATUS_OK)
-        status = connection_call(&where, (struct http_call){.path = "participants"}, &answer,
-                                 &value);
-    return status == STATUS_OK ? print_who(arguments, &where, value) : status;
+    must(connection_read(arguments, 0, 0, &where));
+    must(connection_call(&where, (struct http_call){.path = "participants"}, &answer, &value));
+    return print_who(arguments, &where, value);
 }
 
 const struct command status_verbs[] = {

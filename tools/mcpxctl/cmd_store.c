@@ -45,19 +45,25 @@ static void tell_progress(void *context, uint64_t done, uint64_t total)
         complain("still at work");
 }
 
-/* Complains of an error. Returns `status`, but STATUS_USAGE when the file does not exist. */
-static int fail(struct run *run, enum mcpx_err err, int status)
+/* Closes the file and ends the program. */
+_Noreturn static void end(struct run *run, int status)
+{
+    maintenance_close(run->maintenance);
+    program_end(status);
+}
+
+/* Complains of an error, and ends the program with `status`; without the file with STATUS_USAGE. */
+static void check_result(struct run *run, enum mcpx_err err, int status)
 {
     struct mcpx_text *errors = &run->errors;
 
     if (err == MCPX_OK)
-        return STATUS_OK;
+        return;
     if (memory_checked(err) == MCPX_ENOTFOUND)
-        return fail_with(STATUS_USAGE, "there is no file %s", run->file);
+        end(run, fail_with(STATUS_USAGE, "there is no file %s", run->file));
     if (errors->len > 0 && errors->text[errors->len - 1] == '\n')
         errors->len--;
-    complain("%.*s", (int)errors->len, errors->text);
-    return status;
+    end(run, fail_with(status, "%.*s", (int)errors->len, errors->text));
 }
 
 static uint64_t size_of(const char *file)
@@ -71,15 +77,13 @@ static uint64_t size_of(const char *file)
 
 static int backup(struct run *run)
 {
-    int status = fail(run, maintenance_backup(run->maintenance, run->word, &run->errors),
-                      STATUS_FAILED);
-
-    if (status == STATUS_OK)
-        text_format(&run->out,
-                    run->json ? "{\"file\":%q,\"copy\":%q,\"bytes\":%s}\n"
-                              : "%s: copied to %s, %b\n",
-                    run->file, run->word, size_of(run->word));
-    return status;
+    check_result(run, maintenance_backup(run->maintenance, run->word, &run->errors),
+                 STATUS_FAILED);
+    text_format(&run->out,
+                run->json ? "{\"file\":%q,\"copy\":%q,\"bytes\":%s}\n"
+                          : "%s: copied to %s, %b\n",
+                run->file, run->word, size_of(run->word));
+    return STATUS_OK;
 }
 
 /* ---- check ---- */
@@ -101,24 +105,22 @@ static void print_damage(void *context, const struct maintenance_damage *damage)
     run->status = output_print(&out, STATUS_FAILED);
 }
 
-static int inspect(struct run *run, void (*damage)(void *, const struct maintenance_damage *))
+static void inspect(struct run *run, void (*damage)(void *, const struct maintenance_damage *))
 {
     struct maintenance_reader reader = {.damage = damage, .context = run};
     enum mcpx_err err = maintenance_check(run->maintenance, &reader, &run->sums, &run->errors);
 
     if (err == MCPX_OK)
         err = maintenance_walk(run->maintenance, NULL, &reader, &run->sums, &run->errors);
-    return fail(run, err, STATUS_FAILED);
+    check_result(run, err, STATUS_FAILED);
 }
 
 static int check(struct run *run)
 {
     static const char *const words[][2] = {{"damaged", "whole"}, {"false", "true"}};
     const struct maintenance_sums *sums = &run->sums;
-    int status = inspect(run, print_damage);
 
-    if (status != STATUS_OK)
-        return status;
+    inspect(run, print_damage);
     text_format(&run->out,
                 run->json ? "{\"file\":%q,\"whole\":%s,\"topics\":%s,\"messages\":%s,"
                             "\"bytes\":%s}\n"
@@ -157,8 +159,7 @@ static int export(struct run *run)
     enum mcpx_err err =
         maintenance_walk(run->maintenance, run->topic, &reader, &run->sums, &run->errors);
 
-    if (err != MCPX_OK)
-        return fail(run, err, STATUS_FAILED);
+    check_result(run, err, STATUS_FAILED);
     if (run->topic && run->sums.topics == 0)
         return fail_with(STATUS_ABSENT, "no topic of that name is stored");
     return run->status;
@@ -169,14 +170,14 @@ static int export(struct run *run)
 static int compact(struct run *run)
 {
     uint64_t before = size_of(run->file);
-    int status = fail(run, maintenance_compact(run->maintenance, &run->errors), STATUS_FAILED);
 
-    if (status == STATUS_OK && run->json)
+    check_result(run, maintenance_compact(run->maintenance, &run->errors), STATUS_FAILED);
+    if (run->json)
         mx_format(&run->out, "{\"file\":%q,\"bytes_before\":%s,\"bytes\":%s}\n", run->file,
                   before, size_of(run->file));
-    else if (status == STATUS_OK)
+    else
         text_format(&run->out, "%s: %b, before %b\n", run->file, size_of(run->file), before);
-    return status;
+    return STATUS_OK;
 }
 
 static int erase(struct run *run)
@@ -187,8 +188,7 @@ static int erase(struct run *run)
 
     if (err == MCPX_ENOTFOUND)
         return fail_with(STATUS_ABSENT, "no topic of that name is stored");
-    if (err != MCPX_OK)
-        return fail(run, err, STATUS_FAILED);
+    check_result(run, err, STATUS_FAILED);
     text_format(&run->out,
                 run->json ? "{\"topic\":%q,\"messages\":%s}\n" : "%s: erased, messages %s\n",
                 run->word, messages);
@@ -197,47 +197,48 @@ static int erase(struct run *run)
 
 static int restore(struct run *run)
 {
-    int status = inspect(run, NULL);
-
-    if (status == STATUS_OK && run->sums.damages > 0)
+    inspect(run, NULL);
+    if (run->sums.damages > 0)
         return fail_with(STATUS_FAILED, "%s is damaged; store check says where", run->file);
-    if (status == STATUS_OK)
-        status = fail(run, maintenance_restore(run->maintenance, run->word, &run->errors),
-                      STATUS_FAILED);
-    if (status == STATUS_OK)
-        text_format(&run->out,
-                    run->json ? "{\"file\":%q,\"copy\":%q,\"messages\":%s}\n"
-                              : "%s: restored from %s, messages %s\n",
-                    run->word, run->file, run->sums.messages);
-    return status;
+    check_result(run, maintenance_restore(run->maintenance, run->word, &run->errors),
+                 STATUS_FAILED);
+    text_format(&run->out,
+                run->json ? "{\"file\":%q,\"copy\":%q,\"messages\":%s}\n"
+                          : "%s: restored from %s, messages %s\n",
+                run->word, run->file, run->sums.messages);
+    return STATUS_OK;
 }
 
 /* ---- the actions ---- */
 
-/* words: number of operands; alone: no router may have the opened file */
+/*
+ * In the order of the verb's choices.
+ *
+ * words   number of operands
+ * alone   no router may have the opened file
+ */
 static const struct action {
-    const char *name;
     size_t words;
     bool alone;
     int (*run)(struct run *run);
     const char *usage;
 } actions[] = {
-    {"backup", 3, false, backup, "backup needs FILE and COPY"},
-    {"check", 2, false, check, "check needs FILE alone"},
-    {"export", 2, false, export, "export needs FILE alone"},
-    {"compact", 2, true, compact, "compact needs FILE alone"},
-    {"erase", 3, true, erase, "erase needs FILE and TOPIC"},
-    {"restore", 3, false, restore, "restore needs FILE and COPY"},
+    {3, false, backup, "backup needs FILE and COPY"},
+    {2, false, check, "check needs FILE alone"},
+    {2, false, export, "export needs FILE alone"},
+    {2, true, compact, "compact needs FILE alone"},
+    {3, true, erase, "erase needs FILE and TOPIC"},
+    {3, false, restore, "restore needs FILE and COPY"},
 };
 
 static int run_action(struct run *run, const struct action *action)
 {
     enum mcpx_err err = maintenance_open(run->file, action->alone, &run->progress,
                                          &run->errors, &run->maintenance);
-    int status = fail(run, err, err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED);
+    int status;
 
-    if (status == STATUS_OK)
-        status = action->run(run);
+    check_result(run, err, err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED);
+    status = action->run(run);
     maintenance_close(run->maintenance);
     mcpx_text_fini(&run->errors);
     return output_print(&run->out, status);
@@ -250,10 +251,8 @@ static int cmd_store(const struct arguments *arguments)
                       .json = arguments_have(arguments, "--json"),
                       .progress = {tell_progress, &run},
                       .since_ms = mx_clock_now().mono_ms};
-    const struct action *action = actions;
+    const struct action *action = &actions[arguments_action(arguments)];
 
-    while (strcmp(action->name, arguments->operands[0]) != 0)
-        action++;
     if (arguments->operand_count != action->words)
         return fail_with(STATUS_USAGE, "%s", action->usage);
     if (run.topic && action->run != export)

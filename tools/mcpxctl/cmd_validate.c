@@ -159,15 +159,14 @@ struct judge {
 /* The code of a breach. An exceeded bound says nothing about the document. */
 static const char *code_of(const struct judge *judge)
 {
-    const char *direction = arguments_value(judge->arguments, "--direction");
+    static const enum mcpx_code breaches[] = {MCPX_CODE_INVALID_INPUT,
+                                              MCPX_CODE_INVALID_OUTPUT};
 
     if (judge->unusable || judge->report.verdict == MCPX_VERDICT_UNKNOWN)
         return mcpx_code_name(MCPX_CODE_INTERNAL_ERROR);
     if (!judge->schema)
         return mcpx_code_name(mcpx_contract_breach(judge->contract));
-    return mcpx_code_name(direction && strcmp(direction, "response") == 0
-                              ? MCPX_CODE_INVALID_OUTPUT
-                              : MCPX_CODE_INVALID_INPUT);
+    return mcpx_code_name(breaches[arguments_choice(judge->arguments, "--direction")]);
 }
 
 static void write_json(struct mcpx_text *out, const struct judge *judge, bool valid)
@@ -211,23 +210,22 @@ static void write_sentences(struct mcpx_text *out, const struct judge *judge, bo
 }
 
 /* Prints a verdict. `line` of the input; 0 = the input is one document. */
-static int tell(struct judge *judge, size_t line, int status)
+static void tell(struct judge *judge, size_t line)
 {
     bool valid = !judge->unusable && judge->report.verdict == MCPX_VERDICT_VALID;
     bool json = arguments_have(judge->arguments, "--json");
     struct mcpx_text out = {0};
 
     if (arguments_have(judge->arguments, "--quiet") || (!json && line > 0 && valid))
-        return status;
+        return;
     mcpx_text_puts(&out, json ? "{" : "");
     if (line > 0)
         mx_format(&out, json ? "\"line\":%s," : "line %s: ", line);
     (json ? write_json : write_sentences)(&out, judge, valid);
-    return output_print(&out, status);
+    output_print(&out, STATUS_OK);
 }
 
-/* Validates one document. Returns STATUS_OK even when it is not valid. */
-static int judge_text(struct judge *judge, struct mcpx_slice text, size_t line)
+static void judge_text(struct judge *judge, struct mcpx_slice text, size_t line)
 {
     enum mcpx_err err =
         judge->schema
@@ -236,32 +234,32 @@ static int judge_text(struct judge *judge, struct mcpx_slice text, size_t line)
 
     judge->judged++;
     judge->broken += memory_checked(err) != MCPX_OK;
-    return tell(judge, line, STATUS_OK);
+    tell(judge, line);
 }
 
-static int judge_lines(struct judge *judge, const char *file)
+static void judge_lines(struct judge *judge, const char *file)
 {
     struct input_lines lines;
     struct mcpx_slice line;
     size_t number = 0;
-    int status = input_lines_open(file, &lines), closed;
 
-    while (status == STATUS_OK && input_lines_next(&lines, &line))
-        status = judge_text(judge, line, ++number);
-    closed = input_lines_close(&lines);
-    return status == STATUS_OK ? closed : status;
+    must(input_lines_open(file, &lines));
+    while (input_lines_next(&lines, &line))
+        judge_text(judge, line, ++number);
+    must(input_lines_close(&lines));
 }
 
-static int judge_input(struct judge *judge)
+static void judge_input(struct judge *judge)
 {
     const char *file = judge->arguments->operands[1];
     mx_scoped_text text = {0};
-    int status;
 
-    if (arguments_have(judge->arguments, "--lines"))
-        return judge_lines(judge, file);
-    status = input_read(file, &text);
-    return status == STATUS_OK ? judge_text(judge, mcpx_text_view(&text), 0) : status;
+    if (arguments_have(judge->arguments, "--lines")) {
+        judge_lines(judge, file);
+    } else {
+        must(input_read(file, &text));
+        judge_text(judge, mcpx_text_view(&text), 0);
+    }
 }
 
 /* FILE#POINTER: the pointer is empty or begins with "/"; any other "#" is one of the name. */
@@ -277,13 +275,12 @@ static char *split_schema_word(const char *word, struct mcpx_slice *pointer)
     return file;
 }
 
-static int compile(struct judge *judge, struct mcpx_slice text, struct mcpx_slice pointer)
+static void compile(struct judge *judge, struct mcpx_slice text, struct mcpx_slice pointer)
 {
-    const char *dialect = arguments_value(judge->arguments, "--dialect");
+    static const enum mcpx_dialect dialects[] = {MCPX_DIALECT_2020_12, MCPX_DIALECT_DRAFT_07};
     MX_SCOPED(known_fini) struct known known = {.arguments = judge->arguments};
     struct mcpx_schema_options options = {
-        .dialect = dialect && strcmp(dialect, "draft-07") == 0 ? MCPX_DIALECT_DRAFT_07
-                                                               : MCPX_DIALECT_2020_12,
+        .dialect = dialects[arguments_choice(judge->arguments, "--dialect")],
         .pointer = pointer,
         .find = known_find,
         .context = &known,
@@ -291,25 +288,23 @@ static int compile(struct judge *judge, struct mcpx_slice text, struct mcpx_slic
 
     judge->unusable = memory_checked(mcpx_schema_compile(judge->shelf, text, &options,
                                                          &judge->report, &judge->schema)) != 0;
-    return judge->unusable ? tell(judge, 0, STATUS_USAGE) : STATUS_OK;
+    if (!judge->unusable)
+        return;
+    tell(judge, 0);
+    program_end(STATUS_USAGE);
 }
 
-static int read_schema(struct judge *judge, const char *word)
+static void read_schema(struct judge *judge, const char *word)
 {
     struct mcpx_slice pointer;
     mx_scoped_text text = {0};
     char *file = split_schema_word(word, &pointer);
-    int status;
 
     if (input_is_standard(file) && input_is_standard(judge->arguments->operands[1]))
-        status = fail_with(STATUS_USAGE,
-                           "standard input cannot be both the schema and the document");
-    else
-        status = input_read(file, &text);
-    if (status == STATUS_OK)
-        status = compile(judge, mcpx_text_view(&text), pointer);
+        end_with(STATUS_USAGE, "standard input cannot be both the schema and the document");
+    must(input_read(file, &text));
     free(file);
-    return status;
+    compile(judge, mcpx_text_view(&text), pointer);
 }
 
 /* Checks the options: those about a schema from a file require the word `schema`. */
@@ -337,38 +332,29 @@ static int check_words(const struct arguments *arguments, bool is_schema)
     return STATUS_OK;
 }
 
-static int prepare(struct judge *judge, bool is_schema)
-{
-    const char *word = judge->arguments->operands[0];
-
-    if (!is_schema && !contract_word_read(word, &judge->contract))
-        return STATUS_USAGE;
-    judge->shelf = mcpx_shelf_new();
-    judge->contracts = mcpx_contracts_new(judge->shelf);
-    return is_schema ? read_schema(judge, arguments_value(judge->arguments, "--schema"))
-                     : STATUS_OK;
-}
-
 static int cmd_validate(const struct arguments *arguments)
 {
     struct judge judge = {.arguments = arguments};
     bool is_schema = strcmp(arguments->operands[0], "schema") == 0;
-    int status = check_words(arguments, is_schema);
 
-    if (status == STATUS_OK)
-        status = prepare(&judge, is_schema);
-    if (status == STATUS_OK)
-        status = judge_input(&judge);
+    must(check_words(arguments, is_schema));
+    if (!is_schema && !contract_word_read(arguments->operands[0], &judge.contract))
+        return STATUS_USAGE;
+    judge.shelf = mcpx_shelf_new();
+    judge.contracts = mcpx_contracts_new(judge.shelf);
+    if (is_schema)
+        read_schema(&judge, arguments_value(arguments, "--schema"));
+    judge_input(&judge);
     /* Valid lines print nothing, so a sum follows. */
-    if (status == STATUS_OK && arguments_have(arguments, "--lines") &&
-        !arguments_have(arguments, "--json") && !arguments_have(arguments, "--quiet"))
+    if (arguments_have(arguments, "--lines") && !arguments_have(arguments, "--json") &&
+        !arguments_have(arguments, "--quiet"))
         printf("%zu line%s, %zu not valid\n", judge.judged, judge.judged == 1 ? "" : "s",
                judge.broken);
     mcpx_schema_report_fini(&judge.report);
     mcpx_schema_unref(judge.schema);
     mcpx_contracts_free(judge.contracts);
     mcpx_shelf_free(judge.shelf);
-    return status == STATUS_OK && judge.broken > 0 ? STATUS_FAILED : status;
+    return judge.broken > 0 ? STATUS_FAILED : STATUS_OK;
 }
 
 const struct command validate_verbs[] = {

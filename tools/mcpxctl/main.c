@@ -1,6 +1,4 @@
-/*
- * main.c - joins the tables of verbs: the source of dispatch, help, completion and manual.
- */
+/* main.c - joins the tables of verbs: the source of dispatch, help, completion and manual. */
 #include "tools/common/program.h"
 #include "tools/mcpxctl/core/verbs.h"
 
@@ -8,9 +6,9 @@
 #include <string.h>
 
 static const struct command *const tables[] = {
-    audit_verbs,  call_verbs,    can_verbs,   context_verbs, contract_verbs, gate_verbs,
-    grant_verbs,  history_verbs, list_verbs,  policy_verbs,  prepare_verbs,  propose_verbs,
-    reload_verbs, status_verbs,  store_verbs, validate_verbs};
+    ask_verbs,     audit_verbs,  call_verbs,    can_verbs,   context_verbs, contract_verbs,
+    gate_verbs,    grant_verbs,  history_verbs, list_verbs,  policy_verbs,  prepare_verbs,
+    propose_verbs, reload_verbs, status_verbs,  store_verbs, validate_verbs};
 
 /* Zeros end the list. */
 enum { VERBS_MAX = 64 };
@@ -67,10 +65,10 @@ static const struct operand_row operands[] = {
 
 static const char about[] =
     "Options and operands may come in any order; -- ends the options. Verbs that only read "
-    "use the HTTP API; watch, say, call, list, propose, approve, reject and withdraw join the "
-    "topic for as long as they run, each as an instance with an id of its own (ann, ann~2) "
-    "beside the other programs of the same participant. So one id is enough for several "
-    "terminals.\n"
+    "use the HTTP API; watch, say, call, list, propose, ask, approve, reject and withdraw "
+    "join the topic for as long as they run, each as an instance with an id of its own (ann, "
+    "ann~2) beside the other programs of the same participant. So one id is enough for "
+    "several terminals.\n"
     "\n"
     "What participants wrote is shown with control characters, invisible characters and those "
     "that change the direction of text escaped as in JSON. Into a file or pipe JSON and the "

@@ -165,9 +165,7 @@ void log_fini(struct log *log);
 /** The maximum of pieces of a message: text around two splices, and the splices. */
 enum { LOG_PIECES_MAX = 8 };
 
-/**
- * A message to append: its text in pieces, and the data for its note. All borrowed.
- */
+/** A message to append: its text in pieces, and the data for its note. All borrowed. */
 struct log_message {
     struct mcpx_slice pieces[LOG_PIECES_MAX];
     size_t piece_count;

@@ -1,8 +1,7 @@
 /*
  * used_ids.c - a ring of digests per sender. They are the keyed hashes of the log's index, so a
  * sender cannot choose an id with the digest of another. With 64 bits an accidental match is
- * unlikely. Rejected: one ring for all senders; one busy sender would evict the ids of the
- * others.
+ * unlikely. Rejected: one ring for all senders; one busy sender would evict the ids of the others.
  */
 #include "router/hub/log/log.h"
 

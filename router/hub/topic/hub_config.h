@@ -1,6 +1,4 @@
-/*
- * hub_config.h - the settings of a hub.
- */
+/* hub_config.h - the settings of a hub. */
 #ifndef HUB_HUB_CONFIG_H
 #define HUB_HUB_CONFIG_H
 

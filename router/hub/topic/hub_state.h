@@ -309,9 +309,7 @@ void peer_wake(struct peer *peer);
 /** Ends a peer that is in no topic and no list: its state is GONE. pending_free_peer frees it. */
 void peer_end(struct peer *peer);
 
-/*
- * ---- the next output of a peer: a page of history, or a run of envelopes and presence.
- */
+/* ---- the next output of a peer: a page of history, or a run of envelopes and presence. */
 
 /** The largest page of history, unless one envelope is larger. Protocol: section 5. */
 enum { CURSOR_PAGE_MAX = 262144 };

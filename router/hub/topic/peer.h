@@ -77,9 +77,7 @@ void peer_heard(struct peer *peer, struct mcpx_now now);
 /** Bytes of private frames waiting; the edge flushes a peer early when many errors pile up. */
 size_t peer_private_bytes(const struct peer *peer);
 
-/**
- * Adds to the cost of all peers of its participant in loop iteration `turn`. Returns the sum.
- */
+/** Adds to the cost of all peers of its participant in loop iteration `turn`. Returns the sum. */
 uint64_t peer_turn_cost(struct peer *peer, uint64_t turn, uint64_t cost);
 
 /** Sets the bytes that the edge holds for the peer because its socket was full. */

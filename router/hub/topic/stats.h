@@ -1,6 +1,4 @@
-/*
- * stats.h - every counter the router keeps, in one table of names, kinds and help texts.
- */
+/* stats.h - every counter the router keeps, in one table of names, kinds and help texts. */
 #ifndef HUB_STATS_H
 #define HUB_STATS_H
 

@@ -1,6 +1,4 @@
-/*
- * topic.h - one topic: its participants, sorted, its log and its presence.
- */
+/* topic.h - one topic: its participants, sorted, its log and its presence. */
 #ifndef HUB_TOPIC_H
 #define HUB_TOPIC_H
 
@@ -84,8 +82,7 @@ void topic_forget_old(struct topic *topic, int64_t mono_ms);
 /**
  * Sends system/position to all when their last position is in the older half of a window that moves
  * or is about to. A returning client can then name a retained position. Call it after an envelope
- * was appended, or the window was moved.
- * Protocol: section 5.
+ * was appended, or the window was moved. Protocol: section 5.
  */
 void topic_tell_position(struct topic *topic);
 

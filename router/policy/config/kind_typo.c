@@ -23,7 +23,7 @@ static const char *const types[] = {
 
 enum { TYPES = sizeof types / sizeof *types, TYPES_WITH_METHOD = 3 };
 
-/* Of MCP 2025-11-25, of the versions before it, and of 2026-07-28. */
+/* Of MCP 2025-11-25, of the versions before it, and of 2026-07-28; permission/ask is ours. */
 static const char *const methods[] = {
     "initialize",
     "ping",
@@ -36,6 +36,7 @@ static const char *const methods[] = {
     "resources/unsubscribe",
     "prompts/list",
     "prompts/get",
+    "permission/ask",
     "completion/complete",
     "logging/setLevel",
     "sampling/createMessage",

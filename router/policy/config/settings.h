@@ -48,9 +48,7 @@ enum { SETTINGS_MAX = 128 };
 /** The table, ended by a row without pointer. */
 extern const struct setting settings_table[];
 
-/**
- * The values of the table: the public settings, and those needed only while loading.
- */
+/** The values of the table: the public settings, and those needed only while loading. */
 struct settings {
     struct config config;
     struct names listen;

@@ -1,6 +1,4 @@
-/*
- * grant.h - the rights of a token: its participant, the kinds it may send, its routing mode.
- */
+/* grant.h - the rights of a token: its participant, the kinds it may send, its routing mode. */
 #ifndef HUB_GRANT_H
 #define HUB_GRANT_H
 

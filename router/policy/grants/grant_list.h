@@ -1,6 +1,4 @@
-/*
- * grant_list.h - reads grants from JSON and compiles them to a set.
- */
+/* grant_list.h - reads grants from JSON and compiles them to a set. */
 #ifndef POLICY_GRANT_LIST_H
 #define POLICY_GRANT_LIST_H
 

@@ -81,9 +81,7 @@ static const char *read_header(struct jwt_parts *parts)
         return "the kid in its header is not a string";
     if (!is_access_token(json_object_get(parts->header, "typ")))
         return "the typ in its header is neither JWT nor at+jwt";
-    /*
-     * RFC 7515 section 4.1.11: a token with an unknown critical header is refused.
-     */
+    /* RFC 7515 section 4.1.11: a token with an unknown critical header is refused. */
     if (json_object_get(parts->header, "crit") || json_object_get(parts->header, "b64"))
         return "its header has crit or b64";
     parts->kid = json_string_value(kid);

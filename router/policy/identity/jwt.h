@@ -83,8 +83,7 @@ void jwt_keys_fini(struct jwt_keys *keys);
 
 /**
  * Adds a key. `row` is copied with its kid, and gets its digest; the key itself is taken, also on
- * failure.
- * Returns MCPX_OK, or MCPX_ENOMEM, also when `row->key` is NULL.
+ * failure. Returns MCPX_OK, or MCPX_ENOMEM, also when `row->key` is NULL.
  */
 enum mcpx_err jwt_keys_add(struct jwt_keys *keys, const struct jwt_key *row);
 
@@ -124,9 +123,7 @@ struct key_reading {
     struct mcpx_text why; /* the error, when `err` is MCPX_ECONFIG */
 };
 
-/**
- * A file and its active keys. Counted. The members above `keys` never change.
- */
+/** A file and its active keys. Counted. The members above `keys` never change. */
 struct key_file {
     unsigned refs;
     char *path;    /* resolved */

@@ -1,6 +1,4 @@
-/*
- * key_file.c - takes all keys of a file or none: a broken or missing file removes no key.
- */
+/* key_file.c - takes all keys of a file or none: a broken or missing file removes no key. */
 #include "router/policy/identity/jwt.h"
 
 #include "lib/base/scoped.h"

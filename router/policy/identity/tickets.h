@@ -1,6 +1,5 @@
 /*
- * tickets.h - tickets: single-use secrets for browsers, which cannot send an Authorization
- * header.
+ * tickets.h - tickets: single-use secrets for browsers, which cannot send an Authorization header.
  */
 #ifndef POLICY_TICKETS_H
 #define POLICY_TICKETS_H

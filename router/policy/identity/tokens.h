@@ -1,6 +1,4 @@
-/*
- * tokens.h - from a bearer token to a grant: static tokens by SHA-256, JWTs by pinned key.
- */
+/* tokens.h - from a bearer token to a grant: static tokens by SHA-256, JWTs by pinned key. */
 #ifndef POLICY_TOKENS_H
 #define POLICY_TOKENS_H
 

@@ -1,6 +1,4 @@
-/*
- * tokens_make.h - fills a `struct tokens`, for config*.c only.
- */
+/* tokens_make.h - fills a `struct tokens`, for config*.c only. */
 #ifndef POLICY_TOKENS_MAKE_H
 #define POLICY_TOKENS_MAKE_H
 

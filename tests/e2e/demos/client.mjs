@@ -5,17 +5,11 @@
  *
  *     client.mjs CONFIG TOOL ARGUMENTS
  */
-import { readFileSync } from 'node:fs';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { connect } from './session.mjs';
 
 const [config, name, args] = process.argv.slice(2);
-const [server] = Object.values(JSON.parse(readFileSync(config, 'utf8')).mcpServers);
-const client = new Client({ name: 'ordinary', version: '1.0.0' }, { capabilities: {} });
-await client.connect(new StdioClientTransport({ ...server, stderr: 'inherit' }));
-let { tools } = await client.listTools();
-while (!tools.some((tool) => tool.name === name)) ({ tools } = await client.listTools());
-console.log(`it has ${tools.length} tools, among them ${tools.find((tool) => tool.name === name)?.name}`);
+const { client, tools } = await connect(config, name);
+console.log(`it has ${tools.length} tools, among them ${name}`);
 const began = Date.now();
 const after = () => `after ${((Date.now() - began) / 1000).toFixed(1)} s`;
 try {

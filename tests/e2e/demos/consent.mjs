@@ -43,7 +43,7 @@ export async function play(stage) {
   }
   stage.check(approval.code === 0, 'what was proposed is done');
   await agent.until(/agent hears: Successfully wrote/);
-  await agent.ended;
+  await agent.end();
   stage.show('agent');
   stage.check(readFileSync(file, 'utf8') === 'signed by a person', 'the file is there');
 

@@ -44,7 +44,7 @@ async function killServer(stage, server, family) {
     && !command.includes('mcpx-bridge'));
   const { ms } = await stage.kill(pid, call);
   stage.show('call');
-  stage.check(call.end.code === 1, `the caller had an error after ${ms} ms, not a timeout after 60 s`);
+  stage.check(call.ended.code === 1, `the caller had an error after ${ms} ms, not a timeout after 60 s`);
   await server.until(/is ready/, { since: said });
   stage.show('everything', server.lines.slice(said));
   stage.check(alive(family.filter((one) => one.pid === pid)).length === 0, 'the old process is gone');
@@ -70,7 +70,7 @@ async function killBridge(stage, server) {
   stage.show('desk');
   stage.check(client.lines.some((line) => /failed: .*left the topic/.test(line)),
     `the caller had an error after ${ms} ms`);
-  await server.ended;
+  await server.end();
   await stage.until(() => alive(family).length === 0, 'the server of a dead bridge ends');
   stage.check(family.length > 0, `the ${family.length} processes behind the bridge are gone as well`);
 }
@@ -84,11 +84,11 @@ async function stopRouter(stage, router) {
   await stage.stop(router);
   await stage.router({ port: router.port });
   await steady.until(/100 calls/);
-  await steady.ended;
+  await steady.end();
   stage.show('steady');
   stage.check(steady.lines.some((line) => /100 calls, 100 right answers/.test(line)),
     'every call was answered with its own answer, those included that were made in between');
-  await patient.ended;
+  await patient.end();
   stage.show('patient');
   stage.check(patient.lines.some((line) => /completed. Duration: 5 seconds/.test(line)),
     'and so was the one that had been under way');

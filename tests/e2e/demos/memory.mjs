@@ -41,10 +41,10 @@ export async function play(stage) {
   }
 
   await stage.step('Everybody has read everything, once and in order');
-  await talk.ended;
+  await talk.end();
   const expected = [...Array(LINES)].map((_, n) => `line ${n + 1}`);
   for (const reader of readers) {
-    await reader.ended;
+    await reader.end();
     stage.check(same(texts(reader.lines), expected), `${reader.name} has read line 1 to line ${LINES}`);
   }
   const { out } = await stage.run(`mcpxctl history --token-file ann.token --kind chat --limit ${LINES} --json`,

@@ -28,14 +28,14 @@ export async function play(stage) {
 
   await stage.step('The person takes ten seconds');
   const { out: open } = await stage.run('sleep 10; mcpxctl proposals --json --as human', { lines: 1 });
-  stage.check(!client.end, 'the client, which gives up after eight seconds without a word, still waits');
+  stage.check(!client.ended, 'the client, which gives up after eight seconds without a word, still waits');
   const { id, digest } = JSON.parse(open.split('\n')[0]);
   await stage.run(`mcpxctl approve --as human --yes ${id.slice(0, 8)}@${digest}`);
   const [, seconds] = await client.until(/after ([0-9.]+) s: Successfully wrote/);
-  await client.ended;
+  await client.end();
   stage.show('client');
   stage.check(Number(seconds) >= 10, `the answer came after ${seconds} s`);
-  stage.check(client.end.code === 0 && readFileSync(file, 'utf8') === 'worth the wait',
+  stage.check(client.ended.code === 0 && readFileSync(file, 'utf8') === 'worth the wait',
     'the client never knew');
 
   await stage.step('A person may also say no, and a model can read why');
@@ -46,7 +46,7 @@ export async function play(stage) {
   const other = JSON.parse(next.out).id.slice(0, 8);
   await stage.run(`mcpxctl reject --as human --reason "once is enough" ${other}`);
   await again.until(/error: .*once is enough/);
-  await again.ended;
+  await again.end();
   stage.show('client');
-  stage.check(again.end.code === 0, 'as the result of its call, with the reason');
+  stage.check(again.ended.code === 0, 'as the result of its call, with the reason');
 }

@@ -1,6 +1,4 @@
-/*
- * room.mjs - demo 1: two servers from npm at one table, and an MCP client that sees them as one.
- */
+/* room.mjs - demo 1: two servers from npm at one table, and an MCP client that sees them as one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEADLINE_MS } from '../lib/router.mjs';

@@ -4,15 +4,10 @@
  *
  *     steady.mjs CONFIG CALLS
  */
-import { readFileSync } from 'node:fs';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { connect } from './session.mjs';
 
 const [config, calls] = process.argv.slice(2);
-const [server] = Object.values(JSON.parse(readFileSync(config, 'utf8')).mcpServers);
-const client = new Client({ name: 'steady', version: '1.0.0' }, { capabilities: {} });
-await client.connect(new StdioClientTransport({ ...server, stderr: 'inherit' }));
-while (!(await client.listTools()).tools.some(({ name }) => name === 'everything__echo'));
+const { client } = await connect(config, 'everything__echo');
 let right = 0;
 async function call(number) {
   const { content } = await client.callTool(

@@ -84,6 +84,23 @@ export class Certificates {
     return this;
   }
 
+  /**
+   * The `tls` of a router that shows `name`; with `clients`, the table of their names, also of the authority
+   * "ca", and with `crl` of the list live.crl.
+   */
+  settings({ name = 'live', clients, crl = false } = {}) {
+    const files = { certificate_file: `${name}.pem`, key_file: `${name}.key`,
+      ...(clients && { client_ca_file: 'ca.pem' }), ...(crl && { client_crl_file: 'live.crl' }) };
+    return { ...Object.fromEntries(Object.entries(files).map(([setting, file]) => [setting, this.path(file)])),
+      ...(clients && { client_names: clients }) };
+  }
+
+  /** How a client comes in that has this certificate, or none. */
+  client(name) {
+    return { ca: this.text('ca.pem'), family: 4,
+      ...(name && { cert: this.text(`${name}.pem`), key: this.text(`${name}.key`) }) };
+  }
+
   /** What `from` has becomes what is called `to`, certificate and key one after the other. */
   become(from, to, { key = from } = {}) {
     for (const [source, target] of [[`${from}.pem`, `${to}.pem`], [`${key}.key`, `${to}.key`]]) {

@@ -4,7 +4,7 @@
  * not; "wait" never answers; "fail" says that it failed. With the word "restless" its list changes
  * whenever somebody reads it, and is long in coming. With "odd" a tool has a pattern of PCRE2's.
  */
-import { createInterface } from 'node:readline';
+import { put, serve } from './small_server.mjs';
 
 const SUM = { type: 'object', required: ['sum'], properties: { sum: { type: 'number' } } };
 const ANY = { type: 'object' };
@@ -28,27 +28,19 @@ const TOOLS = {
 };
 
 const calls = [];
-const METHODS = {
-  initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} },
-    serverInfo: { name: 'counting', version: '2.1.0' } }),
-  'tools/list': (params) => PAGES[params?.cursor ?? 'first'],
+const isRestless = process.argv[2] === 'restless';
+serve('counting', {
+  'tools/list': ({ cursor }) => {
+    if (isRestless) put({ method: 'notifications/tools/list_changed' });
+    return PAGES[cursor ?? 'first'];
+  },
   'tools/call': ({ name, arguments: args }) => {
     calls.push(name);
     return TOOLS[name](args ?? {});
   },
   calls: () => ({ calls }),
-};
-
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined && method === 'tools/call') calls.push(params.name);
-  if (id === undefined) return;
-  const result = METHODS[method]?.(params);
-  if (method === 'tools/call' && result === undefined) return;
-  const isRestless = process.argv[2] === 'restless' && method === 'tools/list';
-  if (isRestless) process.stdout.write('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n');
-  const answer = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
-  const say = () => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`);
-  if (isRestless) setTimeout(say, 300);
-  else say();
+}, {
+  version: '2.1.0',
+  say: (answer) => setTimeout(put, isRestless && answer.result?.tools ? 300 : 0, answer),
+  other: ({ method, params }) => method === 'tools/call' && calls.push(params.name),
 });

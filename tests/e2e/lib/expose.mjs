@@ -30,12 +30,12 @@ export const EXPOSE_GRANTS = ['mcp/request:*', 'mcp/proposal:*', 'mcp/response:*
 export const PROPOSER_GRANTS = ['mcp/request:initialize', 'mcp/request:*/list',
   'mcp/request:notifications/*', 'mcp/proposal:*', 'mcp/withdraw'];
 
-/** The command line of an expose: `{ command, args, env }`. */
+/** The command line of an expose: `{ command, args, env }`. Without `room`: its servers alone. */
 export async function exposeCommand(router, topic, id,
-  { options = [], grants = EXPOSE_GRANTS, token } = {}) {
+  { options = [], room = 'no', grants = EXPOSE_GRANTS, token } = {}) {
   return {
     command: programBinary('mcpx-bridge'),
-    args: ['expose', '--url', router.url, '--topic', topic, ...options],
+    args: ['expose', '--url', router.url, '--topic', topic, '--room', room, ...options],
     env: { ...process.env, MCPX_TOKEN: token ?? await router.token(id, topic, grants) },
   };
 }
@@ -85,6 +85,13 @@ export async function exposeClient(t, router, topic, id, { offers = {}, prepare,
   await inTime(client.connect(transport), () => `no session through expose\n${client.log}`);
   t.after(() => client.close());
   return client;
+}
+
+/** Calls a tool of the room; a refusal throws its sentence. */
+export async function useRoom(client, name, args = {}) {
+  const { isError, content, structuredContent } = await client.callTool({ name: `room__${name}`, arguments: args });
+  if (isError) throw new Error(content[0].text);
+  return structuredContent;
 }
 
 /** An SDK 2.x client behind an expose; `mode` is how it negotiates the version. */

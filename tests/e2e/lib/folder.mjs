@@ -1,6 +1,4 @@
-/*
- * folder.mjs - folders for the length of a test, and what an edge writes down of its calls in one.
- */
+/* folder.mjs - folders for the length of a test, and what an edge writes down of its calls in one. */
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -18,4 +18,4 @@ serve('ledger', {
     appendFileSync(FILE, `${key}\n`);
     return { content: [{ type: 'text', text: key }] };
   },
-}, (answer, params) => setTimeout(put, params?.arguments?.ms ?? 0, answer));
+}, { say: (answer, params) => setTimeout(put, params.arguments?.ms ?? 0, answer) });

@@ -1,25 +1,27 @@
 /*
  * official.mjs - the official servers, each with the calls that tell all there is to tell about it:
- * over a pipe, and by way of `mcpx-bridge import`, byte by byte.
+ * over a pipe, and by way of `mcpx-bridge`, byte by byte.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exposePipe } from './expose.mjs';
 import { folderFor } from './folder.mjs';
-import { startImport } from './import.mjs';
-import { Room, serverProgram } from './room.mjs';
-import { Pipe, ROOT, Seat } from './wire.mjs';
+import { importRoom } from './import.mjs';
+import { serverProgram } from './room.mjs';
+import { eventually } from './router.mjs';
+import { Pipe, ROOT, rpc } from './wire.mjs';
 
 const FROZEN = ['--import', fileURLToPath(new URL('frozen.mjs', import.meta.url))];
 const LISTS = { 'tools/list': 'tools', 'resources/list': 'resources',
   'resources/templates/list': 'resourceTemplates', 'prompts/list': 'prompts' };
 
 /** The calls that tell all there is to tell about a server, each with an id of its own. */
-async function conversation(call, { tools, prompts = {}, more = [] }) {
+async function conversation(call, { calls, wrong, prompts = {}, more = [] }) {
   const heard = [];
   const say = async (method, params) => {
-    const text = JSON.stringify({ jsonrpc: '2.0', id: heard.length, method, params });
+    const text = rpc(heard.length, method, params);
     const answer = await call(text);
     heard.push([text, answer]);
     return JSON.parse(answer).result ?? {};
@@ -29,9 +31,9 @@ async function conversation(call, { tools, prompts = {}, more = [] }) {
     found[member] = (await say(method, {}))[member] ?? [];
   }
   const names = found.tools.map(({ name }) => name);
-  assert.deepEqual(names.filter((name) => !tools.some(([called]) => called === name)), [],
+  assert.deepEqual(names.filter((name) => !calls.some(([called]) => called === name)), [],
     'every tool is called');
-  for (const [name, args] of tools) await say('tools/call', { name, arguments: args });
+  for (const [name, args] of [...wrong, ...calls]) await say('tools/call', { name, arguments: args });
   for (const { uri } of found.resources) await say('resources/read', { uri });
   for (const { name } of found.prompts) {
     await say('prompts/get', { name, arguments: prompts[name] ?? {} });
@@ -40,26 +42,46 @@ async function conversation(call, { tools, prompts = {}, more = [] }) {
   return heard;
 }
 
-/** Holds both conversations against each other, answer by answer; `more` are words for the import. */
-async function compare(t, router, program, args, plan, more, { env = {}, roots = false,
-  prepare = () => {} } = {}) {
-  const command = [process.execPath, ...FROZEN, serverProgram(program), ...args];
+/* The bytes of the entries of a list; what else its result has is the bridge's. */
+function entriesOf(answer) {
+  const member = /"(tools|resources|resourceTemplates|prompts)":\[/.exec(answer);
+  return member ? answer.slice(member.index, answer.lastIndexOf(']')) : answer;
+}
+
+/** A pipe to an expose of the server's room, once it has all of `lists`, texts and answers. */
+async function exposed(t, router, { topic }, lists) {
+  const pipe = await exposePipe(t, router, topic, 'desk', { options: ['--names', 'plain'] });
+  for (const [text, answer] of lists) {
+    const expected = /"error":/.test(answer) ? ':[' : entriesOf(answer);
+    await eventually(async () => entriesOf(await pipe.call(text)).endsWith(expected), `not ${expected}`);
+  }
+  return pipe;
+}
+
+/** How many answers of a server by way of import, or `isExposed` of both bridges, are as on its pipe. */
+export async function compare(t, router, server, { options = [], wrong = WRONG, isExposed = false } = {}) {
+  const { command: [node, ...args], env, roots, prepare, more } = server;
+  const command = [node, ...FROZEN, ...args];
+  /* What expose answers itself is not in the server's words. */
+  const plan = { ...server, wrong, more: isExposed ? more?.filter(([, params]) => params.uri ?? params.name ?? params.ref) : more };
   prepare();
-  const pipe = await Pipe.open(command[0], command.slice(1), env, { roots });
+  const pipe = await Pipe.open(node, command.slice(1), env, { roots });
   const direct = await conversation((text) => pipe.call(text), plan);
   await pipe.close();
 
   prepare();
-  const room = new Room(t, router);
-  await startImport(t, router, room.topic, 'server', command,
-    { env, options: [...(roots ? ['--root', ROOT] : []), ...more] });
-  const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
-  const bridged = await conversation((text) => seat.call(text), plan);
+  const { room, seats: [seat] } = await importRoom(t, router, command, ['ann'],
+    { env, options: [...(roots ? ['--root', ROOT] : []), ...options] });
+  const lists = Object.keys(LISTS).length;
+  const way = isExposed ? await exposed(t, router, room, direct.slice(0, lists)) : seat;
+  const bridged = await conversation((text) => way.call(text), plan);
   assert.equal(bridged.length, direct.length);
   direct.forEach(([text, answer], i) => {
+    const [, found] = bridged[i];
+    if (isExposed && i < lists) return;
     /* Where a tool insists on a task, the bridge makes one. */
-    if (/requires task augmentation/.test(answer)) assert.doesNotMatch(bridged[i][1], /"isError"|"error"/);
-    else assert.equal(bridged[i][1], answer, text);
+    if (/requires task augmentation/.test(answer)) assert.doesNotMatch(found, /"isError"|"error"/);
+    else assert.equal(found, answer, text);
   });
   return direct.length;
 }
@@ -119,6 +141,24 @@ function prepareFolder(path) {
   writeFileSync(join(path, 'p.png'), Buffer.from([137, 80, 78, 71]));
 }
 
+/** Calls that no server should get: what they lack is declared. */
+const WRONG = [['echo', {}], ['no-such-tool', {}]];
+
+/** What there is to ask server-everything beside its tools. */
+const BESIDE = {
+  prompts: { 'args-prompt': { city: 'Basel', state: 'BS' },
+    'completable-prompt': { department: 'Engineering', name: 'Alice' },
+    'resource-prompt': { resourceType: 'Text', resourceId: '1' } },
+  more: [
+    ['resources/read', { uri: 'demo://resource/dynamic/text/3' }],
+    ['resources/read', { uri: 'demo://resource/dynamic/blob/3' }],
+    ['resources/read', { uri: 'no:such' }], ['prompts/get', { name: 'no-such' }],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'completable-prompt' },
+      argument: { name: 'department', value: 'E' } }],
+    ['logging/setLevel', { level: 'error' }], ['ping', {}], ['no/such/method', {}],
+  ],
+};
+
 /** The three servers: `{ id, command, env, calls, prepare }`; `prepare()` goes before the calls. */
 export function officialServers(t) {
   const path = folderFor(t);
@@ -126,43 +166,10 @@ export function officialServers(t) {
   const command = (program, ...args) => [process.execPath, serverProgram(program), ...args];
   return [
     { id: 'everything', command: command('server-everything', 'stdio'), calls: EVERYTHING_CALLS,
-      prepare: () => {} },
+      roots: true, ...BESIDE, prepare: () => {} },
     { id: 'filesystem', command: command('server-filesystem', path), calls: filesystemCalls(path),
       prepare: () => prepareFolder(path) },
     { id: 'memory', command: command('server-memory'), env: { MEMORY_FILE_PATH: file },
       calls: MEMORY_CALLS, prepare: () => rmSync(file, { force: true }) },
   ];
-}
-
-/** Calls that no server should get: what they lack is declared. */
-const WRONG = [['echo', {}], ['no-such-tool', {}]];
-
-/** How many calls of server-everything were compared; `wrong` are among them, or not. */
-export async function compareEverything(t, router, more = [], wrong = WRONG) {
-  return compare(t, router, 'server-everything', ['stdio'], {
-    tools: [...wrong, ...EVERYTHING_CALLS],
-    prompts: { 'args-prompt': { city: 'Basel', state: 'BS' },
-      'completable-prompt': { department: 'Engineering', name: 'Alice' },
-      'resource-prompt': { resourceType: 'Text', resourceId: '1' } },
-    more: [
-      ['resources/read', { uri: 'demo://resource/dynamic/text/3' }],
-      ['resources/read', { uri: 'demo://resource/dynamic/blob/3' }],
-      ['resources/read', { uri: 'no:such' }], ['prompts/get', { name: 'no-such' }],
-      ['completion/complete', { ref: { type: 'ref/prompt', name: 'completable-prompt' },
-        argument: { name: 'department', value: 'E' } }],
-      ['logging/setLevel', { level: 'error' }], ['ping', {}], ['no/such/method', {}],
-    ],
-  }, more, { roots: true });
-}
-
-export async function compareFilesystem(t, router, more = []) {
-  const path = folderFor(t);
-  await compare(t, router, 'server-filesystem', [path], { tools: filesystemCalls(path) }, more,
-    { prepare: () => prepareFolder(path) });
-}
-
-export async function compareMemory(t, router, more = []) {
-  const file = join(folderFor(t), 'memory.jsonl');
-  await compare(t, router, 'server-memory', [], { tools: MEMORY_CALLS }, more,
-    { env: { MEMORY_FILE_PATH: file }, prepare: () => rmSync(file, { force: true }) });
 }

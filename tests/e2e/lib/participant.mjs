@@ -179,6 +179,13 @@ export class Participant {
     return envelope.id === id;
   }
 
+  /** The same of several kinds, one after the other: "+" where it was delivered, "-" where not. */
+  async may(...kinds) {
+    let signs = '';
+    for (const kind of kinds) signs += await this.passes(kind) ? '+' : '-';
+    return signs;
+  }
+
   /** Everything heard from index `since` on, the router's own presence left out. */
   heard(since = 0) {
     return this.received.slice(since).map(({ envelope }) => envelope)

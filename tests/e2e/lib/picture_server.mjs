@@ -18,6 +18,6 @@ const METHODS = {
     content: [{ type: 'image', data: picture(bytes), mimeType: 'image/x' }] }),
 };
 
-const say = ({ id, ...answer }, params) => put(params?.arguments?.last ? { ...answer, id } : { id, ...answer });
+const say = ({ id, ...answer }, params) => put(params.arguments?.last ? { ...answer, id } : { id, ...answer });
 
-if (process.argv[2] === 'serve') serve('picture', METHODS, say);
+if (process.argv[2] === 'serve') serve('picture', METHODS, { say });

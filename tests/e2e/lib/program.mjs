@@ -2,6 +2,7 @@
  * program.mjs - one of our programs as a process: its standard error is kept and waited for by
  * line, its end is expected, and nothing it started may be left behind.
  */
+import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -28,6 +29,14 @@ export function run(file, words, { env = {}, input = '', ...options } = {}) {
   child.stdin.on('error', () => {}); /* who has ended reads nothing more */
   child.stdin.end(input);
   return Object.assign(ended, { child });
+}
+
+/** What a program of run() has said, which has to end with `code`, and to say that. */
+export async function ends(running, code = 0, says = /(?:)/, what = '') {
+  const end = await running;
+  assert.equal(end.code, code, `${what} ${end.stderr}${end.stdout}`);
+  assert.ok(says.test(end.stdout) || says.test(end.stderr), `${what} ${says}: ${end.stderr}${end.stdout}`);
+  return end;
 }
 
 /** mcpxctl, likewise. */
@@ -60,35 +69,39 @@ export class Program {
 
   /**
    * Starts `name` with `args`. `env` is added to ours; `stdin` and `stdout` are "ignore" unless
-   * given, "pipe", or for stdout "kept"; `uid` is the user it runs as, `program` a copy to run instead. A user that is not ours
-   * starts in the root folder unless `cwd` is given. Killed at the latest when this process ends.
+   * given, "pipe", or for stdout "kept", or "joined" with standard error; `uid` is the user it runs as, `program`
+   * another one to run instead. A user that is not ours starts in the root folder unless `cwd` is given.
+   * Killed at the latest when this process ends.
    */
-  static start(name, args, { env = {}, stdin = 'ignore', stdout = 'ignore', uid, program: copy,
+  constructor(name, args, { env = {}, stdin = 'ignore', stdout = 'ignore', uid, program, detached,
     cwd = uid === undefined ? undefined : '/' } = {}) {
-    const program = new Program();
-    program.name = name;
-    const child = spawn(copy ?? programBinary(name), args, {
-      stdio: [stdin, stdout === 'kept' ? 'pipe' : stdout, 'pipe'], env: { ...process.env, ...env }, uid, cwd,
-    });
-    program.#child = child;
+    this.name = name;
+    const isKept = ['kept', 'joined'].includes(stdout);
+    const child = spawn(program ?? programBinary(name), args, { uid, cwd, detached,
+      stdio: [stdin, isKept ? 'pipe' : stdout, 'pipe'], env: { ...process.env, ...env } });
+    this.#child = child;
     const killOnExit = () => child.kill('SIGKILL');
     process.once('exit', killOnExit);
-    program.#exited = new Promise((done) => {
+    this.#exited = new Promise((done) => {
       child.once('error', (error) => done({ error }));
       child.once('close', (code, signal) => done({ code, signal }));
     });
-    program.#exited.then((end) => {
+    this.#exited.then((end) => {
       process.removeListener('exit', killOnExit);
-      program.ended = end;
-      program.#watch.changed();
+      this.ended = end;
+      this.#watch.changed();
     });
     const keep = (stream, where) => stream.setEncoding('utf8').on('data', (text) => {
-      program[where] += text;
-      program.#watch.changed();
+      this[where] += text;
+      this.took?.(where, text);
+      this.#watch.changed();
     });
     keep(child.stderr, 'log');
-    if (stdout === 'kept') keep(child.stdout, 'output');
-    return program;
+    if (isKept) keep(child.stdout, stdout === 'kept' ? 'output' : 'log');
+  }
+
+  static start(...how) {
+    return new this(...how);
   }
 
   get pid() {

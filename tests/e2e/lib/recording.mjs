@@ -24,9 +24,9 @@ export async function record(number, answers) {
     await show.until(question);
     show.type(answer);
   }
-  const { code } = await show.over();
-  if (code !== 0) throw new Error(`demo ${number} ended with exit code ${code}\n${show.out}`);
-  return show.out;
+  const { code } = await show.end();
+  if (code !== 0) throw new Error(`demo ${number} ended with exit code ${code}\n${show.log}`);
+  return show.log;
 }
 
 /* Ids are renamed in the order in which they appear; those who begin alike are the same one. */

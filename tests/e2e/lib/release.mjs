@@ -1,6 +1,4 @@
-/*
- * release.mjs - the billing server of ../billing behind its edge, and `mcpxctl gate` asking about it.
- */
+/* release.mjs - the billing server of ../billing behind its edge, and `mcpxctl gate` asking about it. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

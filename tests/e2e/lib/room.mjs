@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startImport } from './import.mjs';
+import { readyImport } from './import.mjs';
 import { Participant } from './participant.mjs';
 import { mcpxctl } from './program.mjs';
 import { Seat } from './wire.mjs';
@@ -49,11 +49,9 @@ export class Room {
   }
 
   /** A real server program at the table, ready. */
-  async server(id, name, args) {
-    const bridge = await startImport(this.#test, this.router, this.topic, id,
+  server(id, name, args) {
+    return readyImport(this.#test, this.router, this.topic, id,
       [process.execPath, serverProgram(name), ...args]);
-    await bridge.until(/is ready/);
-    return bridge;
   }
 
   /** server-everything, the reference server that has one of each. */
@@ -61,9 +59,9 @@ export class Room {
     return this.server(id, 'server-everything', ['stdio']);
   }
 
-  /** A participant that speaks MCP with participant `peer`. */
-  async seat(id, capabilities, peer = 'everything') {
-    return new Seat(await this.join(id, capabilities), peer);
+  /** A participant that speaks MCP with participant `peer`; `more` as in join. */
+  async seat(id, capabilities, peer = 'everything', more = {}) {
+    return new Seat(await this.join(id, capabilities, more), peer);
   }
 
   /** mcpxctl in this room, as `id` with these capabilities. */

@@ -121,9 +121,7 @@ export class Router {
       }
       command.unshift('--config', join(router.#directory, 'router.json'));
     }
-    if (!config || args.includes('--dev')) {
-      command.unshift(...(args.includes('--dev') ? [] : ['--dev']));
-    }
+    if (!config || args.includes('--dev')) command.unshift(...(args.includes('--dev') ? [] : ['--dev']));
     let program = routerBinary();
     if (isActivated) {
       const port = command[command.indexOf('--listen') + 1].split(':').pop();

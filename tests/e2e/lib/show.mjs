@@ -1,15 +1,12 @@
 /*
  * show.mjs - a demo as somebody sees it: on a terminal of its own, made by script(1), or through
- * a pipe. What it prints is kept and waited for; what it leaves behind is found.
+ * a pipe. What it prints is kept as its log and waited for; what it leaves behind is found.
  */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { untilGone, startOf } from './program.mjs';
-import { inTime } from './router.mjs';
-import { Watch } from './watch.mjs';
+import { Program, startOf, untilGone } from './program.mjs';
 
 const E2E = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -19,42 +16,25 @@ process.once('exit', () => {
   for (const show of open) show.remove();
 });
 
-export class Show {
-  /** All it printed. */
-  out = '';
+export class Show extends Program {
   /** Its folder for temporary files. */
   folder;
-  #child;
-  #ended;
   #lent;
-  #watch = new Watch();
 
   /** Runs `command` for a shell; without `terminal` its standard input is empty. */
   constructor(command, { terminal = false, env = {} } = {}) {
-    this.#lent = env.TMPDIR !== undefined;
-    this.folder = env.TMPDIR ?? mkdtempSync(join(tmpdir(), 'mcpx-show-'));
-    const [program, ...args] = terminal ? ['script', '-qefc', command, '/dev/null']
-      : ['sh', '-c', `exec ${command}`];
-    this.#child = spawn(program, args, {
+    const folder = env.TMPDIR ?? mkdtempSync(join(tmpdir(), 'mcpx-show-'));
+    super('it', terminal ? ['-qefc', command, '/dev/null'] : ['-c', `exec ${command}`], {
+      program: terminal ? 'script' : 'sh',
       cwd: E2E,
       detached: true, /* a process group, as a shell makes one */
-      env: { ...process.env, TMPDIR: this.folder, SHELL: '/bin/sh', ...env },
-      stdio: [terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      env: { TMPDIR: folder, SHELL: '/bin/sh', ...env },
+      stdin: terminal ? 'pipe' : 'ignore',
+      stdout: 'joined',
     });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text) => {
-        this.out += text;
-        this.#watch.changed();
-      });
-    }
+    this.folder = folder;
+    this.#lent = env.TMPDIR !== undefined;
     open.add(this);
-    this.#ended = new Promise((done) => {
-      this.#child.once('close', (code, signal) => {
-        this.end = { code, signal };
-        this.#watch.changed();
-        done(this.end);
-      });
-    });
   }
 
   /** Ends what is left, and removes its folder, unless that was given to it. */
@@ -65,29 +45,14 @@ export class Show {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Waits until what was printed matches. */
-  async until(pattern) {
-    const found = this.#watch.until(() => {
-      const match = pattern.exec(this.out);
-      if (!match && this.end) throw new Error(`it ended before ${pattern}\n${this.out}`);
-      return match ?? undefined;
-    });
-    return inTime(found, () => `it did not print ${pattern}\n${this.out}`);
-  }
-
   /** What the person types. */
   type(text) {
-    this.#child.stdin.write(text);
+    this.stdin.write(text);
   }
 
   /** Sends a signal to the program, or to its whole group, as a terminal does. */
   kill(signal, { group = false } = {}) {
-    process.kill(group ? -this.#child.pid : this.#child.pid, signal);
-  }
-
-  /** Waits for its end; `{ code, signal }`. */
-  async over() {
-    return inTime(this.#ended, () => `it did not end\n${this.out}`);
+    process.kill(group ? -this.pid : this.pid, signal);
   }
 
   /**

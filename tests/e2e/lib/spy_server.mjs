@@ -5,7 +5,7 @@
  * what the server's own environment has of MCPx.
  */
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { serve } from './small_server.mjs';
 
 /** What `read` gives, or the code of the error it ends with. */
 function attempt(read) {
@@ -34,17 +34,7 @@ function look() {
   return found;
 }
 
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method } = JSON.parse(line);
-  const answer = (more) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...more })}\n`);
-  if (method === 'initialize') {
-    answer({ result: { protocolVersion: '2025-11-25', capabilities: {},
-      serverInfo: { name: 'spy', version: '1' } } });
-  } else if (method === 'look') {
-    answer({ result: look() });
-  } else if (method === 'inherited') {
-    answer({ result: Object.entries(process.env).filter(([name]) => name.startsWith('MCPX_')) });
-  } else if (id !== undefined) {
-    answer({ error: { code: -32601, message: 'Method not found' } });
-  }
-});
+serve('spy', {
+  look,
+  inherited: () => Object.entries(process.env).filter(([name]) => name.startsWith('MCPX_')),
+}, { capabilities: {} });

@@ -10,9 +10,8 @@ import { constants, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { descendants, startOf } from './program.mjs';
+import { descendants, Program, startOf } from './program.mjs';
 import { DEADLINE_MS, inTime, routerBinary } from './router.mjs';
-import { Watch } from './watch.mjs';
 
 const colourful = process.stdout.isTTY && !process.env.NO_COLOR;
 const paint = (code) => (text) => (colourful ? `\u001b[${code}m${text}\u001b[0m` : text);
@@ -31,50 +30,24 @@ export const DEMOS = join(dirname(fileURLToPath(import.meta.url)), '..', 'demos'
 const ASSIGNMENTS = /^(?:[A-Z_]+=(?:\$\([^)]*\)|\S)+ )*/;
 
 /** A shell command in the background; what it says is kept line by line. */
-class Background {
+class Background extends Program {
   lines = [];
-  #child;
+  #rest = { log: '', output: '' };
   #shown = 0;
-  #watch = new Watch();
 
   constructor(name, command, options) {
-    this.name = name;
-    this.#child = spawn('sh', ['-c', command.replace(ASSIGNMENTS, '$&exec ')],
-      { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) this.#collect(stream);
-    this.ended = new Promise((done) => {
-      this.#child.once('close', (code, signal) => {
-        this.end = { code, signal };
-        this.#watch.changed();
-        done(this.end);
-      });
-    });
+    super(name, ['-c', command.replace(ASSIGNMENTS, '$&exec ')], { ...options, program: 'sh', stdout: 'kept' });
   }
 
-  get pid() {
-    return this.#child.pid;
-  }
-
-  #collect(stream) {
-    let rest = '';
-    const take = (text) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop();
-      this.lines.push(...lines);
-      this.#watch.changed();
-    };
-    stream.setEncoding('utf8').on('data', take).on('end', () => rest !== '' && take('\n'));
+  took(where, text) {
+    const lines = (this.#rest[where] + text).split('\n');
+    this.#rest[where] = lines.pop();
+    this.lines.push(...lines);
   }
 
   /** Waits until a line from number `since` on matches; returns the match. */
-  async until(pattern, { since = 0, ms } = {}) {
-    const found = this.#watch.until(() => {
-      const line = this.lines.slice(since).find((one) => pattern.test(one));
-      if (line !== undefined) return pattern.exec(line);
-      if (this.end) throw new Error(`${this.name} ended before ${pattern}\n${this.lines.join('\n')}`);
-      return undefined;
-    });
-    return inTime(found, () => `${this.name} did not say ${pattern}\n${this.lines.join('\n')}`, ms);
+  until(pattern, { since = 0, ms } = {}) {
+    return this.holds(() => this.lines.slice(since).map((line) => pattern.exec(line)).find(Boolean), pattern, ms);
   }
 
   /** What it said since the last time it was shown. */
@@ -82,10 +55,6 @@ class Background {
     const lines = this.lines.slice(this.#shown);
     this.#shown = this.lines.length;
     return lines;
-  }
-
-  kill(signal) {
-    this.#child.kill(signal);
   }
 }
 
@@ -324,7 +293,7 @@ export class Stage {
   }
 
   async #gone(background, family, code) {
-    const end = await inTime(background.ended, () => `${background.name} did not end`);
+    const end = await background.end();
     this.#running.delete(background.name);
     if (code !== undefined && end.code !== code) {
       throw new Error(`${background.name}: ${end.signal ?? `exit code ${end.code}`}\n`
@@ -346,7 +315,7 @@ export class Stage {
   async kill(pid, until) {
     const began = Date.now();
     await this.run(`kill -9 ${pid}`);
-    await inTime(until.ended, () => `${until.name} did not end\n${until.lines.join('\n')}`);
+    await until.end();
     return { ms: Date.now() - began };
   }
 
@@ -363,7 +332,7 @@ export class Stage {
     };
     for (const action of this.#cleanups) await attempt(action);
     for (const background of [...this.#running.values()].reverse()) {
-      if (!background.end) background.kill('SIGTERM');
+      if (!background.ended) background.kill('SIGTERM');
       await attempt(() => this.#gone(background, [], undefined));
     }
     /* What was just being started or run to its end stands in no list. */

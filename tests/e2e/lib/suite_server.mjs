@@ -1,21 +1,17 @@
 /*
- * suite_server.mjs - a server that has what the official conformance suite asks for, so that its
- * scenarios have something to pass or fail on the way. Reference servers have other tools, and
+ * suite_server.mjs - a server on its standard streams that has what the official conformance suite asks for,
+ * so that its scenarios have something to pass or fail on the way. Reference servers have other tools, and
  * most scenarios end there with "not found", wherever they run.
- *
- *     suite_server.mjs stdio          standard input and output
- *     suite_server.mjs http           streamable HTTP; PORT; says "listening on port" when ready
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
 import { setTimeout as pause } from 'node:timers/promises';
-import { HttpAdapter } from './http_adapter.mjs';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
 const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=';
 
-const text = (words) => ({ type: 'text', text: words });
+export const text = (words) => ({ type: 'text', text: words });
 const image = { type: 'image', data: PNG, mimeType: 'image/png' };
 const embedded = (uri, mimeType, words) => ({ type: 'resource',
   resource: { uri, mimeType, text: words } });
@@ -73,8 +69,8 @@ const DEFAULTS = {
 };
 const USER = { username: string('User\'s response'), email: string('User\'s email address') };
 
-/* name -> what it answers, given `extra` and arguments */
-const TOOLS = {
+/** name -> what it answers, given `extra` and arguments. */
+export const TOOLS = {
   test_simple_text: () => [text('This is a simple text response for testing.')],
   test_image_content: () => [image],
   test_audio_content: () => [{ type: 'audio', data: WAV, mimeType: 'audio/wav' }],
@@ -91,7 +87,7 @@ const TOOLS = {
   test_elicitation_sep1330_enums: (extra) => elicit(extra, 'enums', ENUMS),
   json_schema_2020_12_tool: () => [text('a schema')],
 };
-const INPUTS = {
+export const INPUTS = {
   test_sampling: { type: 'object', properties: { prompt: string('to send') }, required: ['prompt'] },
   test_elicitation: { type: 'object', properties: { message: string('to show') }, required: ['message'] },
   json_schema_2020_12_tool: {
@@ -108,7 +104,7 @@ const RESOURCES = {
   'test://static-binary': { mimeType: 'image/png', blob: PNG },
   'test://watched-resource': { mimeType: 'text/plain', text: 'watched' },
 };
-const PROMPTS = {
+export const PROMPTS = {
   test_simple_prompt: () => [text('This is a simple prompt for testing.')],
   test_prompt_with_arguments: ({ arg1, arg2 }) =>
     [text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)],
@@ -130,7 +126,7 @@ async function callTool({ params }, extra) {
   }
 }
 
-function readResource({ params: { uri } }) {
+export function readResource({ params: { uri } }) {
   const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1];
   const found = id === undefined ? RESOURCES[uri] : { mimeType: 'application/json',
     text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) };
@@ -138,40 +134,41 @@ function readResource({ params: { uri } }) {
   return { contents: [{ uri, ...found }] };
 }
 
-function getPrompt({ params }) {
+export function getPrompt({ params }) {
   const prompt = PROMPTS[params.name];
   if (!prompt) throw new types.McpError(types.ErrorCode.InvalidParams, `no prompt ${params.name}`);
   return { messages: prompt(params.arguments ?? {}).map((content) => ({ role: 'user', content })) };
 }
 
-export function suiteServer() {
+export const COMPLETION = { completion: { values: ['paris', 'park', 'party'], total: 3, hasMore: false } };
+const EMPTY = { type: 'object', properties: {} };
+export const LISTS = {
+  'tools/list': () => ({ tools: Object.keys(TOOLS).map((name) => ({ name, description: name,
+    inputSchema: INPUTS[name] ?? EMPTY })) }),
+  'resources/list': () => ({ resources: Object.entries(RESOURCES)
+    .map(([uri, { mimeType }]) => ({ uri, name: uri, description: uri, mimeType })) }),
+  'resources/templates/list': () => ({ resourceTemplates: [{
+    uriTemplate: 'test://template/{id}/data', name: 'template', description: 'a template' }] }),
+  'prompts/list': () => ({ prompts: Object.keys(PROMPTS).map((name) => ({ name, description: name,
+    arguments: (ARGUMENTS[name] ?? []).map((argument) => ({ name: argument, required: true })) })) }),
+};
+
+function suiteServer() {
   const server = new Server({ name: 'suite', version: '1' }, { capabilities: { tools: {},
     resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} } });
   const handle = (schema, handler) => server.setRequestHandler(schema, handler);
-  handle(types.ListToolsRequestSchema, () => ({ tools: Object.keys(TOOLS).map((name) => ({ name,
-    description: name, inputSchema: INPUTS[name] ?? { type: 'object', properties: {} } })) }));
+  handle(types.ListToolsRequestSchema, LISTS['tools/list']);
   handle(types.CallToolRequestSchema, callTool);
-  handle(types.ListResourcesRequestSchema, () => ({ resources: Object.entries(RESOURCES)
-    .map(([uri, { mimeType }]) => ({ uri, name: uri, description: uri, mimeType })) }));
-  handle(types.ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [{
-    uriTemplate: 'test://template/{id}/data', name: 'template', description: 'a template' }] }));
+  handle(types.ListResourcesRequestSchema, LISTS['resources/list']);
+  handle(types.ListResourceTemplatesRequestSchema, LISTS['resources/templates/list']);
   handle(types.ReadResourceRequestSchema, readResource);
   handle(types.SubscribeRequestSchema, () => ({}));
   handle(types.UnsubscribeRequestSchema, () => ({}));
-  handle(types.ListPromptsRequestSchema, () => ({ prompts: Object.keys(PROMPTS).map((name) => ({
-    name, description: name,
-    arguments: (ARGUMENTS[name] ?? []).map((argument) => ({ name: argument, required: true })) })) }));
+  handle(types.ListPromptsRequestSchema, LISTS['prompts/list']);
   handle(types.GetPromptRequestSchema, getPrompt);
-  handle(types.CompleteRequestSchema, () => ({ completion: {
-    values: ['paris', 'park', 'party'], total: 3, hasMore: false } }));
+  handle(types.CompleteRequestSchema, () => COMPLETION);
   handle(types.SetLevelRequestSchema, () => ({}));
   return server;
 }
 
-const mode = process.argv[1]?.endsWith('suite_server.mjs') ? process.argv[2] : undefined;
-if (mode === 'stdio') {
-  await suiteServer().connect(new StdioServerTransport());
-} else if (mode === 'http') {
-  await HttpAdapter.start((transport) => suiteServer().connect(transport), Number(process.env.PORT));
-  console.error(`listening on port ${process.env.PORT}`);
-}
+if (process.argv[1]?.endsWith('suite_server.mjs')) await suiteServer().connect(new StdioServerTransport());

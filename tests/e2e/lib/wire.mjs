@@ -17,6 +17,7 @@ import { inTime } from './router.mjs';
 const CONTEXT_OF = {
   'tools/call': (params) => params.name,
   'prompts/get': (params) => params.name,
+  'permission/ask': (params) => params.name,
   'resources/read': (params) => params.uri,
   'resources/subscribe': (params) => params.uri,
   'resources/unsubscribe': (params) => params.uri,
@@ -59,6 +60,9 @@ const ANSWERS = {
 
 /** The text of a request, or without `id` of a notification. */
 export const rpc = (id, method, params = {}) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
+
+/** The text of a tool's call. */
+export const callOf = (id, name, args = {}, more = {}) => rpc(id, 'tools/call', { name, arguments: args, ...more });
 
 function answerTo({ id, method }) {
   const result = ANSWERS[method];
@@ -114,12 +118,15 @@ export class Pipe {
     return inTime(answer, () => `${method} was not answered`, ms);
   }
 
+  /** The same, parsed. */
+  async ask(text) {
+    return JSON.parse(await this.call(text));
+  }
+
   async close() {
     this.#child.stdin.end();
     this.#child.kill();
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      await once(this.#child, 'exit');
-    }
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit');
   }
 }
 
@@ -183,5 +190,10 @@ export class Seat {
     const { raw, envelope } = await this.answer(this.write(text));
     if (envelope.kind === 'system/error') throw new Error(envelope.payload.message);
     return payloadText(raw);
+  }
+
+  /** The same, parsed. */
+  async ask(text) {
+    return JSON.parse(await this.call(text));
   }
 }

@@ -102,7 +102,7 @@ static int run_file(struct suite *suite, struct mcpx_shelf *shelf, enum mcpx_dia
 
     cr_assert_null(mx_file_read(path, SIZE_MAX, &text), "%s", path);
     cr_assert_eq(mx_tree_read(&tree, mcpx_text_view(&text), NULL), MCPX_OK, "%s", path);
-    for (uint32_t at = 1; at < mx_tree_end(&tree, 0); at = mx_tree_next(&tree, at))
+    for (uint32_t at = 1; at < mx_tree_next(&tree, 0); at = mx_tree_next(&tree, at))
         count += run_group(suite, shelf, dialect, &tree, at);
     mx_tree_fini(&tree);
     mcpx_text_fini(&text);

@@ -59,6 +59,10 @@ static const struct edit_row rows[] = {
     {"{ \"a\" : 1 \n}", {{"id", T("2")}}, "{ \"a\" : 1,\"id\":2 \n}"},
     {"{\"a\":1}", {{"b", T("2")}, {"c", T("{}")}}, "{\"a\":1,\"b\":2,\"c\":{}}"},
     {"{\"x\":{\"id\":1}}", {{"id", T("2")}}, "{\"x\":{\"id\":1},\"id\":2}"},
+    /* of what is no object: memory that is not its own was read */
+    {"5", {{"id", T("2")}}, "{\"id\":2}"},
+    {"[1]", {{"id", T("2")}}, "{\"id\":2}"},
+    {NULL, {{"id", T("2")}}, "{\"id\":2}"},
     /* left out */
     {"{\"a\":1}", {{"a", LEFT_OUT}}, "{}"},
     {"{ \"a\":1 }", {{"a", LEFT_OUT}}, "{}"},
@@ -86,7 +90,7 @@ Test(json_edit, changes_are_made_and_every_other_byte_stays)
         mcpx_text_puts(&out, ">");
         mcpx_json_add_changed(&out, mcpx_slice_of(rows[i].object), rows[i].changes,
                               count_changes(&rows[i]));
-        cr_expect_str_eq(out.text + 1, rows[i].expected, "%s", rows[i].object);
+        cr_expect_str_eq(out.text + 1, rows[i].expected, "%zu", i);
         mcpx_text_fini(&out);
     }
 }

@@ -89,9 +89,8 @@ static void keep_draft(struct world *world, const struct mcpx_draft *draft,
     if (outcome->err)
         return;
     cr_assert_lt(world->draft_count, WORLD_DRAFTS);
-    cr_expect_eq(draft->to_count, 1);
     kept->type = copy(mcpx_slice_of(draft->type));
-    kept->to = copy(draft->to[0]);
+    kept->to = copy(draft->to_count ? draft->to[0] : MCPX_SLICE("all"));
     kept->about = copy(draft->correlation_id);
     kept->payload = copy(draft->payload);
     kept->tag = draft->tag;
@@ -156,6 +155,12 @@ static struct mcpx_text with_usual(const char *result)
     return out;
 }
 
+static struct mcpx_slice self(const void *user)
+{
+    (void)user;
+    return MCPX_SLICE("desk");
+}
+
 static void keep_text(struct world *world, const struct bridge_action *action)
 {
     char *text = copy(action->text);
@@ -204,12 +209,14 @@ void world_tell(struct world *world, const struct mcpx_event *event)
 
 void world_start(struct world *world, const struct world_setup *setup)
 {
-    struct expose_view view = {world,       may,       could, roster,
-                               message_max, is_behind, NULL,  chance};
+    struct expose_view view = {world,     may,  could,  roster, message_max,
+                               is_behind, NULL, chance, self};
     struct expose_config config = {.topic = "room",
+                                   .room = setup->room,
                                    .nonce = "n",
                                    .plain = setup->plain,
                                    .answers_only = setup->http,
+                                   .discover = setup->discover,
                                    .only = &setup->only,
                                    .only_count = setup->only ? 1 : 0,
                                    .request_ms = 600000,

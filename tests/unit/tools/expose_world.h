@@ -31,8 +31,9 @@ struct world {
     const char *present[WORLD_PRESENT]; /* other participants; all may answer anything */
     size_t present_count;
     struct mcpx_capset *grants; /* ours */
-    bool behind;                /* the client does not read */
-    const char *about;          /* correlation_id of what others send; NULL: none */
+    enum expose_room_mode room;
+    bool behind;       /* the client does not read */
+    const char *about; /* correlation_id of what others send; NULL: none */
     enum mcpx_err send_fails;
     bool fails_once; /* only the next one */
     size_t narrow;   /* a longer response is too big; 0 = none is */
@@ -44,6 +45,8 @@ struct world {
 struct world_setup {
     bool plain;
     bool http; /* several clients, which get answers only */
+    bool discover;
+    enum expose_room_mode room;
     const char *only;
     const char *grants[WORLD_GRANTS];
 };

@@ -74,16 +74,17 @@ Test(audit_export, a_row_has_a_cell_for_each_column)
 }
 
 static const struct {
-    const char *form, *line, *out;
+    enum export_form form;
+    const char *line, *out;
 } forms[] = {
-    {"json", HEAD("stop") "}", HEAD("stop") "}\n"},
-    {"cloudevents", HEAD("allow") ",\"topic\":\"a\\\"b\"}",
+    {EXPORT_JSON, HEAD("stop") "}", HEAD("stop") "}\n"},
+    {EXPORT_CLOUDEVENTS, HEAD("allow") ",\"topic\":\"a\\\"b\"}",
      "{\"specversion\":\"1.0\",\"id\":\"7\",\"source\":\"urn:x\",\"type\":\"mcpx.audit."
      "allow\","
      "\"time\":\"2026-09-21T14:13:20.123Z\",\"subject\":\"a\\\"b\","
      "\"datacontenttype\":\"application/json\",\"data\":" HEAD(
          "allow") ",\"topic\":\"a\\\"b\"}}\n"},
-    {"ocsf", HEAD("later") "}",
+    {EXPORT_OCSF, HEAD("later") "}",
      "{\"category_uid\":6,\"class_uid\":6003,\"activity_id\":99,\"type_uid\":600399,"
      "\"activity_name\":\"later\",\"severity_id\":1,\"status_id\":1,\"time\":1790000000123,"
      "\"metadata\":{\"version\":\"1.3.0\",\"product\":{\"name\":\"mcpx-router\","
@@ -91,7 +92,7 @@ static const struct {
      "\"original_time\":\"2026-09-21T14:13:20.123Z\"},\"actor\":{\"app_name\":\"mcpx-router\"}"
      ","
      "\"src_endpoint\":{\"name\":\"mcpx-router\"},\"api\":{\"operation\":\"later\"},"},
-    {"ocsf",
+    {EXPORT_OCSF,
      HEAD("refuse") ",\"topic\":\"t\",\"from\":\"ann\",\"kind_sent\":\"chat\",\"id\":\"i\","
                     "\"error\":\"capability_violation\",\"reason\":\"denied\"}",
      "{\"category_uid\":6,\"class_uid\":6003,\"activity_id\":1,\"type_uid\":600301,"
@@ -112,7 +113,7 @@ Test(audit_export, each_form_has_its_members)
         struct audit_line line = read(forms[i].line);
         struct mcpx_text out = {0};
 
-        export_line(&out, export_form_of(forms[i].form), &line, MCPX_SLICE("urn:x"));
+        export_line(&out, forms[i].form, &line, MCPX_SLICE("urn:x"));
         cr_expect(strncmp(out.text, forms[i].out, strlen(forms[i].out)) == 0, "row %zu:\n%s",
                   i, out.text);
         mcpx_text_fini(&out);

@@ -1,17 +1,19 @@
 /*
  * Holds an expose against its transcripts (player.h), which say what would break for whom.
  *
- * The settings are plain, http, only PATTERN, grants PATTERN..., and server ID LISTS: who is
- * served.
+ * The settings are plain, http, discover, only PATTERN, room MODE, grants PATTERN..., and server ID
+ * LISTS: who is served.
  *
  * What happens:
- *   join, resume              we are in the topic, again after a break
+ *   join WELCOME, resume      we are in the topic, again after a break
  *   left CODE RETRY REASON    we are not, and try again in RETRY ms
  *   serve                     join, and the client and all servers have greeted each other; what is
  *                             done on the way is not compared
  *   present ID, nobody        who is in the topic before we hear of it
  *   come ID, go ID            participants
  *   say LINE, overlong TEXT, often N LINE   the client writes; too much; the line N times
+ *   hear ID FROM TO KIND ABOUT PAYLOAD   somebody's envelope, - for none; past: from the history;
+ *                             flood N FROM TO BYTES: chats
  *   request WHO RPC, notify WHO RPC   a participant asks, notifies; "WHO/ENVELOPE": about that
  *   answer DRAFT RESULT, response DRAFT RPC   what was sent is answered by whoever it was sent to
  *   approved, altered, rejected DRAFT PAYLOAD   a person decides on a proposal
@@ -109,6 +111,10 @@ static void configure(void *played, const char *name, const char *value)
         story->setup.plain = true;
     else if (strcmp(name, "http") == 0)
         story->setup.http = true;
+    else if (strcmp(name, "discover") == 0)
+        story->setup.discover = true;
+    else if (strcmp(name, "room") == 0)
+        story->setup.room = *value == 'd' ? EXPOSE_ROOM_DECIDE : EXPOSE_ROOM_TALK;
     else if (strcmp(name, "only") == 0)
         story->setup.only = keep(story, mcpx_slice_of(value));
     else if (strcmp(name, "grants") == 0)
@@ -178,6 +184,47 @@ static void speak(struct world *world, enum mcpx_event_type type, const char *re
     world->about = NULL;
 }
 
+/* "ID FROM TO KIND ABOUT PAYLOAD", - for none: somebody's envelope, which we see. */
+static void hear(struct world *world, enum mcpx_event_type type, const char *rest)
+{
+    struct mcpx_envelope *envelope = calloc(1, sizeof *envelope);
+    struct mcpx_rpc *rpc = calloc(1, sizeof *rpc);
+    struct mcpx_event event = {.type = type, .envelope = envelope};
+    char words[5][64];
+    int at = 0;
+
+    cr_assert_eq(sscanf(rest, "%63s %63s %63s %63s %63s %n", words[0], words[1], words[2],
+                        words[3], words[4], &at),
+                 5);
+    envelope->id = mcpx_slice_of(words[0]);
+    envelope->from = mcpx_slice_of(words[1]);
+    envelope->to_count = *words[2] != '-';
+    envelope->to[0] = mcpx_slice_of(words[2]);
+    mcpx_kind_parse(mcpx_slice_of(words[3]), &envelope->kind, NULL);
+    if (*words[4] != '-')
+        envelope->correlation_id = mcpx_slice_of(words[4]);
+    envelope->text = envelope->payload = mcpx_slice_of(rest + at);
+    if (mcpx_rpc_read(envelope->payload, rpc, NULL) == MCPX_OK)
+        event.rpc = rpc;
+    world_tell(world, &event);
+    free(envelope);
+    free(rpc);
+}
+
+/* "N FROM TO BYTES": chats with the ids mN to m1, if FROM begins with m. */
+static void flood(struct world *world, const char *rest)
+{
+    char line[2200], to[64];
+    int bytes;
+
+    cr_assert_eq(sscanf(rest, "%*d %63[^0-9]%d", to, &bytes), 2);
+    for (unsigned long i = strtoul(rest, NULL, 10); i > 0; i--) {
+        snprintf(line, sizeof line, "%c%lu %schat - {\"text\":\"%0*d\"}", *to, i, to, bytes,
+                 0);
+        hear(world, MCPX_EVENT_OBSERVED, line);
+    }
+}
+
 static void leave_topic(struct world *world, const char *rest)
 {
     int code = 0, retry = 0, at = 0;
@@ -203,7 +250,7 @@ static bool try_topic(struct story *story, const char *verb, const char *rest)
     struct world *world = &story->world;
 
     if (strcmp(verb, "join") == 0)
-        world_join(world);
+        world_event(world, MCPX_EVENT_JOINED, NULL, "system:gateway", *rest ? rest : NULL);
     else if (strcmp(verb, "resume") == 0)
         world_tell(world, &(struct mcpx_event){.type = MCPX_EVENT_JOINED, .resumed = true});
     else if (strcmp(verb, "left") == 0)
@@ -220,6 +267,12 @@ static bool try_topic(struct story *story, const char *verb, const char *rest)
         speak(world, MCPX_EVENT_REQUEST, rest);
     else if (strcmp(verb, "notify") == 0)
         speak(world, MCPX_EVENT_NOTIFICATION, rest);
+    else if (strcmp(verb, "hear") == 0)
+        hear(world, MCPX_EVENT_OBSERVED, rest);
+    else if (strcmp(verb, "past") == 0)
+        hear(world, MCPX_EVENT_HISTORY, rest);
+    else if (strcmp(verb, "flood") == 0)
+        flood(world, rest);
     else if (strncmp(verb, "fails", 5) == 0)
         fail(world, rest, verb[5] != '\0');
     else if (strcmp(verb, "narrow") == 0)
@@ -296,8 +349,8 @@ static const struct player_side expose = {"expose", begin, configure, happen, en
 static const struct {
     const char *file;
     size_t stories;
-} files[] = {{"room.txt", 16},   {"consent.txt", 16}, {"life.txt", 16},
-             {"others.txt", 10}, {"only.txt", 5},     {"rounds.txt", 9}};
+} files[] = {{"room.txt", 16}, {"consent.txt", 16}, {"life.txt", 16}, {"others.txt", 10},
+             {"only.txt", 5},  {"rounds.txt", 9},   {"said.txt", 14}, {"discover.txt", 6}};
 
 Test(expose, does_what_is_written)
 {

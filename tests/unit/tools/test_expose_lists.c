@@ -225,3 +225,31 @@ Test(expose_lists, are_not_searched_for_all_that_a_client_may_name)
     cr_expect(strstr(world.drafts[world.draft_count - 1].payload, "u:listed"));
     world_stop(&world);
 }
+
+/* What a tool says of itself is as long as its server likes; a model pays for each byte. */
+Test(expose_lists, fit_into_what_a_model_may_find)
+{
+    struct world world;
+    mx_scoped_text tools = {0};
+    struct world_server server = {.id = "m"};
+    const char *found;
+
+    for (int64_t i = 0; i < 60; i++) {
+        mx_format(&tools, "%s{\"name\":\"t%s\",\"description\":\"", i ? "," : "", i);
+        for (int64_t byte = 0; byte < 5000; byte++)
+            mcpx_text_puts(&tools, "\\u0001");
+        mcpx_text_puts(&tools, "\"}");
+    }
+    server.tools = tools.text;
+    world_start(&world, &(struct world_setup){.discover = true});
+    world_serve(&world, &server, 1);
+    world_say(&world,
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+              "{\"name\":\"room__find_tools\",\"arguments\":{\"query\":\"t\",\"limit\":"
+              "60}}}");
+    found = world_line(&world);
+    cr_expect_lt(strlen(found), 64 << 10);
+    cr_expect(strstr(found, "\"name\":\"m__t9\"") && strstr(found, "\"left_out\":4"), "%s",
+              found + strlen(found) - 40);
+    world_stop(&world);
+}

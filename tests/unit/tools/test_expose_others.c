@@ -245,7 +245,7 @@ Test(expose_others, ask_a_modern_client_no_more_often)
     world_wait(&world, 2000); /* the bridge may answer again */
     world_say(&world, MODERN("1", "tools/call", "a__t", ""));
     world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
-    cr_expect(strstr(world.responses, "too many calls wait"), "64 have answers that wait");
+    cr_expect(strstr(world.responses, "too many questions"), "64 have answers that wait");
     world_stop(&world);
 }
 

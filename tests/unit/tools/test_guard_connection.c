@@ -25,7 +25,7 @@
         "\"correlation_id\":\"q1\",\"payload\":{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}")
 #define REQUEST "GET /ws?topic=t HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n"
 #define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
-#define SWITCH "HTTP/1.1 101 Switching Protocols\r\n\r\n"
+#define SWITCHED "HTTP/1.1 101 Switching Protocols\r\n\r\n"
 
 static size_t left_out[GUARD_VERDICT_COUNT];
 
@@ -37,23 +37,23 @@ static void count(void *user, enum guard_verdict verdict, const struct guard_jud
 }
 
 struct scene {
-    struct guard_asked *asked;
+    struct guard_asked asked;
     struct guard_connection *connection;
 };
 
 static void open_scene(struct scene *scene, size_t max)
 {
-    struct guard_connection_config config = {NULL, max, count, NULL};
+    struct guard_connection_config config = {&scene->asked, max, count, NULL};
 
     memset(left_out, 0, sizeof left_out);
-    config.asked = scene->asked = guard_asked_new(16);
+    scene->asked = (struct guard_asked){.max = 16};
     scene->connection = guard_connection_new(&config);
 }
 
 static void close_scene(struct scene *scene)
 {
     guard_connection_free(scene->connection);
-    guard_asked_free(scene->asked);
+    bridge_calls_fini(&scene->asked.calls);
 }
 
 static void agent_says(struct scene *scene, struct mcpx_slice bytes)
@@ -98,8 +98,8 @@ static void join(struct scene *scene)
     open_scene(scene, 65536);
     agent_says(scene, MCPX_SLICE(REQUEST));
     expect_router(scene, MCPX_SLICE(REQUEST), "the request");
-    router_says(scene, MCPX_SLICE(SWITCH));
-    expect_agent(scene, MCPX_SLICE(SWITCH), "the answer");
+    router_says(scene, MCPX_SLICE(SWITCHED));
+    expect_agent(scene, MCPX_SLICE(SWITCHED), "the answer");
     frame(&welcome, FIRST_TEXT, WELCOME);
     router_says(scene, mcpx_text_view(&welcome));
     expect_agent(scene, mcpx_text_view(&welcome), "the welcome");
@@ -117,7 +117,7 @@ Test(guard_passage, lets_the_agent_speak_only_when_it_is_known_who_it_is)
     mcpx_text_slice(&late, mcpx_text_view(&early));
     agent_says(&scene, mcpx_text_view(&late));
     expect_router(&scene, MCPX_SLICE(REQUEST), "only the request");
-    router_says(&scene, MCPX_SLICE(SWITCH));
+    router_says(&scene, MCPX_SLICE(SWITCHED));
     expect_router(&scene, MCPX_SLICE(""), "still nothing");
     frame(&welcome, FIRST_TEXT, WELCOME);
     router_says(&scene, mcpx_text_view(&welcome));
@@ -156,7 +156,7 @@ Test(guard_passage, gives_up_while_it_waits_and_no_later)
         {"GET / HT", "", "HTTP/1.1 408 ", "request took too long", true, true},
         {REQUEST, "", "HTTP/1.1 504 ", "did not answer", true, true},
         {REQUEST, "HTTP/1.1 1", "HTTP/1.1 504 ", "did not answer", true, true},
-        {REQUEST, SWITCH, SWITCH, "did not welcome", true, true},
+        {REQUEST, SWITCHED, SWITCHED, "did not welcome", true, true},
         {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", CONTINUE, CONTINUE "HTTP/1.1 504 ",
          "did not answer", true, false},
         {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nx",
@@ -314,17 +314,17 @@ Test(guard_passage, ends_with_what_it_cannot_follow)
          "one request"},
         {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "",
          "send Content-Length"},
-        {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", SWITCH, "unasked"},
-        {"", SWITCH, "unasked"},
-        {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", CONTINUE CONTINUE SWITCH, "unasked"},
-        {REQUEST, CONTINUE SWITCH, "answered twice"},
+        {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", SWITCHED, "unasked"},
+        {"", SWITCHED, "unasked"},
+        {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", CONTINUE CONTINUE SWITCHED, "unasked"},
+        {REQUEST, CONTINUE SWITCHED, "answered twice"},
         {REQUEST, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", "answered twice"},
         {REQUEST, "HTTP/1.1 101 S\n\n\x81\x01x\r\n\r\n", "CR and LF"},
         {REQUEST, "SMTP ready, not at all\r\n\r\n", "not HTTP"},
         {REQUEST, "HTTP/1.1 101 S\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n",
          "extension"},
-        {REQUEST, SWITCH "\xc1\x01x", "reserved"},
-        {REQUEST, SWITCH "\x81\x81zzzzx", "is masked"},
+        {REQUEST, SWITCHED "\xc1\x01x", "reserved"},
+        {REQUEST, SWITCHED "\x81\x81zzzzx", "is masked"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -349,7 +349,7 @@ Test(guard_passage, passes_no_handshake_that_comes_after_another_answer)
     mx_scoped_text in = {0}, out = {0};
     struct scene scene;
 
-    mcpx_text_puts(&in, CONTINUE SWITCH);
+    mcpx_text_puts(&in, CONTINUE SWITCHED);
     frame(&in, FIRST_TEXT, EVIL);
     for (size_t piece = 1; piece <= in.len; piece += 7) {
         open_scene(&scene, 65536);
@@ -368,7 +368,7 @@ Test(guard_passage, passes_no_handshake_that_comes_after_another_answer)
 
 Test(guard_passage, passes_what_comes_before_an_ordinary_answer)
 {
-    static const char answer[] = CONTINUE "HTTP/1.1 200 OK\r\n\r\n" SWITCH;
+    static const char answer[] = CONTINUE "HTTP/1.1 200 OK\r\n\r\n" SWITCHED;
     struct scene scene;
 
     for (size_t piece = 1; piece < sizeof answer; piece++) {

@@ -58,13 +58,12 @@ static void ask(struct guard_judge *judge, const char *id, const char *to, const
 }
 
 /* A judge that was welcomed as "us" and has asked bob (q1), bob and carol (q2), everyone (q3). */
-static void begin(struct guard_judge *judge, struct guard_asked **asked)
+static void begin(struct guard_judge *judge, struct guard_asked *asked)
 {
     struct message welcome = {"system:gateway", "[\"us\"]", "system/welcome", NULL,
                               WELCOME("us")};
 
-    *asked = guard_asked_new(8);
-    guard_judge_init(judge, *asked);
+    guard_judge_init(judge, asked);
     cr_assert_eq(judge->self.len, 0);
     cr_assert_eq(judge_one(judge, welcome), GUARD_PASS);
     cr_assert_gt(judge->self.len, 0);
@@ -78,7 +77,7 @@ static void begin(struct guard_judge *judge, struct guard_asked **asked)
 static void end(struct guard_judge *judge, struct guard_asked *asked)
 {
     guard_judge_fini(judge);
-    guard_asked_free(asked);
+    bridge_calls_fini(&asked->calls);
 }
 
 /* The next word; NULL when it is "-". */
@@ -93,7 +92,7 @@ static void expect_verdict(char *const row[])
 {
     char *line = strdup(row[0]), *at = NULL;
     struct message message = {.payload = row[1]};
-    struct guard_asked *asked = NULL;
+    struct guard_asked asked = {.max = 8};
     struct guard_judge judge;
     enum guard_verdict verdict;
 
@@ -105,7 +104,7 @@ static void expect_verdict(char *const row[])
     verdict = judge_one(&judge, message);
     cr_expect_str_eq(guard_verdicts[verdict].name, row[2], "%s %s: %s", row[0], row[1],
                      guard_verdicts[verdict].name);
-    end(&judge, asked);
+    end(&judge, &asked);
     free(line);
 }
 
@@ -127,32 +126,32 @@ Test(guard_judge, lets_an_answer_pass_once_and_from_each_of_several)
         {GUARD_PASS, {"anyone", NULL, "mcp/response:ping", "q3", RESULT}},
         {GUARD_PASS, {"else", NULL, "mcp/response:ping", "q3", RESULT}},
     };
-    struct guard_asked *asked = NULL;
+    struct guard_asked asked = {.max = 8};
     struct guard_judge judge;
 
     begin(&judge, &asked);
     ask(&judge, "q1", "[\"bob\"]", "mcp/request:tools/call:add", CALL("add"));
     for (size_t i = 0; i < COUNT(rows); i++)
         cr_expect_eq(judge_one(&judge, rows[i].message), rows[i].verdict, "row %zu", i);
-    end(&judge, asked);
+    end(&judge, &asked);
 }
 
 Test(guard_judge, accepts_the_context_of_a_short_request_from_its_payload)
 {
     struct message answer = {"bob", "[\"us\"]", "mcp/response:tools/call:add", "q4", RESULT};
-    struct guard_asked *asked = NULL;
+    struct guard_asked asked = {.max = 8};
     struct guard_judge judge;
 
     begin(&judge, &asked);
     ask(&judge, "q4", "[\"bob\"]", "mcp/request:tools/call", CALL("add"));
     cr_expect_eq(judge_one(&judge, answer), GUARD_PASS);
-    end(&judge, asked);
+    end(&judge, &asked);
 }
 
 Test(guard_judge, remembers_nothing_that_expects_no_answer)
 {
     struct message answer = {"bob", "[\"us\"]", "mcp/response:notifications/x", "q4", RESULT};
-    struct guard_asked *asked = NULL;
+    struct guard_asked asked = {.max = 8};
     struct guard_judge judge;
 
     begin(&judge, &asked);
@@ -161,7 +160,7 @@ Test(guard_judge, remembers_nothing_that_expects_no_answer)
     cr_expect_eq(judge_one(&judge, answer), GUARD_UNSOLICITED);
     guard_judge_sent(&judge, MCPX_SLICE("no JSON"));
     guard_judge_sent(&judge, MCPX_SLICE("{}"));
-    end(&judge, asked);
+    end(&judge, &asked);
 }
 
 Test(guard_judge, says_what_is_wrong_with_what_is_no_envelope)
@@ -177,7 +176,7 @@ Test(guard_judge, says_what_is_wrong_with_what_is_no_envelope)
           "v0.1\",\"id\":\"e\",\"from\":\"b\",\"kind\":\"chat\",\"payload\":"
           "\"\xff\"}"),
     };
-    struct guard_asked *asked = NULL;
+    struct guard_asked asked = {.max = 8};
     struct guard_judge judge;
 
     begin(&judge, &asked);
@@ -185,7 +184,7 @@ Test(guard_judge, says_what_is_wrong_with_what_is_no_envelope)
         cr_expect_eq(guard_judge_message(&judge, rows[i]), GUARD_TEXT, "%s", rows[i].text);
         cr_expect_not_null(judge.fault.reason, "%s", rows[i].text);
     }
-    end(&judge, asked);
+    end(&judge, &asked);
 }
 
 Test(guard_judge, keeps_apart_what_two_participants_of_one_program_ask)
@@ -193,16 +192,16 @@ Test(guard_judge, keeps_apart_what_two_participants_of_one_program_ask)
     struct message welcome = {"system:gateway", "[\"twin\"]", "system/welcome", NULL,
                               WELCOME("twin")};
     struct message answer = {"bob", NULL, "mcp/response:tools/call", "q1", RESULT};
-    struct guard_asked *asked = NULL;
+    struct guard_asked asked = {.max = 8};
     struct guard_judge judge, twin;
 
     begin(&judge, &asked);
-    guard_judge_init(&twin, asked);
+    guard_judge_init(&twin, &asked);
     cr_assert_eq(judge_one(&twin, welcome), GUARD_PASS);
     cr_expect_eq(judge_one(&twin, answer), GUARD_UNSOLICITED);
     cr_expect_eq(judge_one(&judge, answer), GUARD_PASS);
     guard_judge_fini(&twin);
-    end(&judge, asked);
+    end(&judge, &asked);
 }
 
 Test(guard_judge, forgets_the_oldest_request_when_there_are_too_many)
@@ -210,7 +209,7 @@ Test(guard_judge, forgets_the_oldest_request_when_there_are_too_many)
     struct message first = {"bob", NULL, "mcp/response:tools/call", "q1", RESULT};
     char id[8];
     struct message last = {"bob", NULL, "mcp/response:ping", id, RESULT};
-    struct guard_asked *asked = NULL;
+    struct guard_asked asked = {.max = 8};
     struct guard_judge judge;
 
     begin(&judge, &asked);
@@ -224,7 +223,7 @@ Test(guard_judge, forgets_the_oldest_request_when_there_are_too_many)
         snprintf(id, sizeof id, "x%d", i);
         cr_expect_eq(judge_one(&judge, last), GUARD_PASS, "%s", id);
     }
-    end(&judge, asked);
+    end(&judge, &asked);
 }
 
 Test(guard_judge, forgets_no_old_request_while_newer_ones_are_answered)
@@ -232,7 +231,7 @@ Test(guard_judge, forgets_no_old_request_while_newer_ones_are_answered)
     struct message first = {"bob", NULL, "mcp/response:tools/call", "q1", RESULT};
     char id[8];
     struct message quick = {"bob", NULL, "mcp/response:ping", id, RESULT};
-    struct guard_asked *asked = NULL;
+    struct guard_asked asked = {.max = 8};
     struct guard_judge judge;
 
     begin(&judge, &asked);
@@ -243,5 +242,5 @@ Test(guard_judge, forgets_no_old_request_while_newer_ones_are_answered)
         cr_expect_eq(judge_one(&judge, quick), GUARD_PASS, "%s", id);
     }
     cr_expect_eq(judge_one(&judge, first), GUARD_PASS);
-    end(&judge, asked);
+    end(&judge, &asked);
 }

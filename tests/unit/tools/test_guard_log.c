@@ -2,7 +2,7 @@
  * What breaks for whom: whoever watches the guard reads lines with text that others wrote; such a
  * text must neither end its line nor pass for another part of it.
  */
-#include "lib/base/scoped.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/guard/guard.h"
 
 #include <criterion/criterion.h>
@@ -73,10 +73,9 @@ Test(guard_log, sums_up_what_was_left_out)
 
 Test(guard_log, notes_stay_on_one_line)
 {
-    mx_scoped_text out = {0};
+    mx_scoped_text plain = guard_log_note(false, "failed", mx_formatted("%s", "two\nlines"));
+    mx_scoped_text json = guard_log_note(true, "failed", mx_formatted("%s", "two\nlines"));
 
-    guard_log_note(&out, false, "failed", "two\nlines");
-    guard_log_note(&out, true, "failed", "two\nlines");
-    cr_expect_str_eq(out.text, "guard: two\\u000alines\n"
-                               "{\"event\":\"failed\",\"text\":\"two\\nlines\"}\n");
+    cr_expect_str_eq(plain.text, "guard: two\\u000alines\n");
+    cr_expect_str_eq(json.text, "{\"event\":\"failed\",\"text\":\"two\\nlines\"}\n");
 }

@@ -97,7 +97,7 @@ static const struct {
 } files[] = {
     {"life.txt", 15},  {"questions.txt", 6}, {"handshake.txt", 18}, {"almost.txt", 8},
     {"shares.txt", 4}, {"turns.txt", 6},     {"topics.txt", 4},     {"places.txt", 9},
-    {"terms.txt", 15}, {"rounds.txt", 9},    {"tasks.txt", 4},
+    {"terms.txt", 15}, {"rounds.txt", 9},    {"tasks.txt", 4},      {"pins.txt", 5},
 };
 
 Test(import, does_what_is_written)
@@ -119,6 +119,7 @@ static double time_after(int count, const char *step)
     world_happen(world, text);
     begin = clock();
     world_happen(world, step);
+    world_happen(world, "wait 0");
     begin = clock() - begin;
     world_free(world);
     return (double)begin * 1000 / CLOCKS_PER_SEC;
@@ -140,7 +141,8 @@ Test(import, ends_every_subscription_of_who_leaves)
 
     world_happen(world, "ready");
     world_happen(world, "subscribe 128");
-    cr_expect_eq(count_unsubscribed(world_happen(world, "left mallory")), 128);
+    world_happen(world, "left mallory");
+    cr_expect_eq(count_unsubscribed(world_happen(world, "wait 0")), 128);
     cr_expect_eq(count_unsubscribed(world_happen(world, "wait 1")), 0);
     world_free(world);
 }

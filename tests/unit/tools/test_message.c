@@ -236,10 +236,9 @@ Test(message, R000_19_a_request_becomes_a_call)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct request_parts parts = {.name = {.len = 0}};
         struct operation operation;
         struct mcpx_text out = {0}, expected = {0};
-        bool is_read = request_read(mcpx_slice_of(rows[i].request), &parts, &operation);
+        bool is_read = request_read(mcpx_slice_of(rows[i].request), &operation);
 
         cr_expect_eq(is_read, rows[i].body != NULL, "row %zu", i);
         if (is_read && rows[i].body) {
@@ -248,7 +247,7 @@ Test(message, R000_19_a_request_becomes_a_call)
             mcpx_text_puts(&expected, rows[i].body);
             cr_expect_str_eq(out.text, expected.text);
         }
-        request_parts_fini(&parts);
+        operation_fini(&operation);
         mcpx_text_fini(&expected);
         mcpx_text_fini(&out);
     }

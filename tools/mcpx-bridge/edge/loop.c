@@ -22,7 +22,7 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct loop_handles *handles = handle->data;
 
-    (void)number;
+    handles->number = number;
     handles->on_end(handles->timer.data);
 }
 
@@ -34,15 +34,6 @@ static void on_round(uv_prepare_t *round)
     complaints_flush();
     if (left > 0)
         complain_of_missing(left, "they were too many");
-}
-
-void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop)
-{
-    complain_without_waiting();
-    mx_chance_fill(NULL, &limit.alike.key, sizeof limit.alike.key);
-    uv_prepare_init(loop, round);
-    uv_prepare_start(round, on_round);
-    uv_unref((uv_handle_t *)round);
 }
 
 bool loop_may_log(struct mcpx_slice sentence)
@@ -91,7 +82,11 @@ void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
     handles->on_end = on_end;
     uv_timer_init(loop, &handles->timer);
     handles->timer.data = user;
-    loop_complaints_start(&handles->round, loop);
+    complain_without_waiting();
+    mx_chance_fill(NULL, &limit.alike.key, sizeof limit.alike.key);
+    uv_prepare_init(loop, &handles->round);
+    uv_prepare_start(&handles->round, on_round);
+    uv_unref((uv_handle_t *)&handles->round);
     for (size_t i = 0; i < LOOP_SIGNALS; i++) {
         uv_signal_init(loop, &handles->signals[i]);
         handles->signals[i].data = handles;

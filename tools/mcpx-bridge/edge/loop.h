@@ -28,23 +28,21 @@ enum { LOOP_SIGNALS = 4 };
 struct loop_handles {
     uv_timer_t timer; /* the program's own, not started; its `data` is what on_end is told */
     uv_signal_t signals[LOOP_SIGNALS];
-    uv_prepare_t round;
-    void (*on_end)(void *user); /* called from the loop at a signal */
+    uv_prepare_t round;         /* prints kept lines in each iteration, keeps no loop alive */
+    void (*on_end)(void *user); /* called from the loop at a signal... */
+    int number;                 /* ... with this one */
 };
 
 /** True while SIGHUP is ignored. */
 bool loop_ignores_hangup(void);
 
-/** Starts to listen for signals, and loop_complaints_start; and closes all in the next turn. */
+/**
+ * Starts to listen for signals; from now on writing to standard error never blocks
+ * (complain_without_waiting). The other closes all in the next turn.
+ */
 void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
                         void (*on_end)(void *user), void *user);
 void loop_handles_close(struct loop_handles *handles);
-
-/**
- * From now on writing to standard error never blocks (complain_without_waiting). `round` retries
- * kept lines in each iteration, keeps no loop alive, and is closed with the loop's handles.
- */
-void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 
 /** True when one more sentence of this sort may be printed (bridge.h). False counts it. */
 bool loop_may_log(struct mcpx_slice sentence);

@@ -6,24 +6,13 @@
  */
 #include "tools/mcpx-bridge/expose/rounds.h"
 
-/* Bytes of questions that wait for the answer to a call. One participant may have a quarter. */
-enum { ASKS_BYTES = 64 << 20 };
+/* Most questions that the client has open, and most bytes of those of modern clients. One
+ * participant may have a quarter. GATHER_MS: time to gather questions about a call. */
+enum { ASKS_MAX = 256, ASKS_BYTES = 64 << 20, GATHER_MS = 10 };
 
-/*
- * Rate limits of the bridge's own answers, to one participant and to all: they must not use up the
- * client's rate limit at the router.
- */
+/* Rate limits of the bridge's own answers, to one participant and to all: they must not use up the
+ * client's rate limit at the router. */
 static const struct mx_rate rate_of_one = {60, 10}, rate_of_all = {600, 60};
-
-static const struct {
-    const char *method;
-    const char *capability;
-} askable[] = {{"elicitation/create", "elicitation"},
-               {"sampling/createMessage", "sampling"},
-               {"roots/list", "roots"}};
-enum { ASKABLE = sizeof askable / sizeof askable[0] };
-
-static const char CALL_IS_OVER[] = "the call it was about is over";
 
 /* ---- refusing ---- */
 
@@ -31,8 +20,8 @@ static const char CALL_IS_OVER[] = "the call it was about is over";
 static void respond(struct expose *x, struct mcpx_slice envelope, struct mcpx_text payload,
                     bool is_substitute)
 {
-    struct bridge_action action = {.type = BRIDGE_RESPOND, .about = envelope};
-    struct bridge_row row = {.action = action, .is_substitute = is_substitute};
+    struct bridge_row row = {.action = {.type = BRIDGE_RESPOND, .about = envelope},
+                             .is_substitute = is_substitute};
 
     bridge_output_put(&x->output, row, payload);
 }
@@ -66,140 +55,136 @@ static void respond_error(struct expose *x, struct mcpx_slice envelope, struct m
     respond(x, envelope, payload, false);
 }
 
-/* True when the client can do that: for `call`, when that is of a modern client. */
+/* True when the client can be asked this: about `call`, when that is of a modern client. */
 static bool client_can(const struct expose *x, const struct bridge_call *call,
-                       struct mcpx_slice method, struct mcpx_slice params)
+                       const struct bridge_call *ask)
 {
-    bool modern = call && call->modern;
+    bool modern = call && call->modern,
+         samples = bridge_is(ask->method, "sampling/createMessage");
     struct mcpx_slice can = modern ? call->can : mcpx_text_view(&x->client.capabilities);
-    size_t i = 0;
 
-    while (i < ASKABLE && !bridge_is(method, askable[i].method))
-        i++;
-    if (i == ASKABLE)
-        return false;
-    can = mcpx_json_get(can, askable[i].capability);
+    can = mcpx_json_get(can, samples                                        ? "sampling"
+                             : bridge_is(ask->method, "elicitation/create") ? "elicitation"
+                             : bridge_is(ask->method, "roots/list")         ? "roots"
+                                                                            : "");
     if (!can.text || !modern)
         return can.text;
     /* 2026-07-28 forbids to ask for more. An empty elicitation means forms. */
-    if (bridge_is(method, "sampling/createMessage"))
-        return !mcpx_json_get(params, "tools").text || mcpx_json_get(can, "tools").text;
-    if (mcpx_json_equals(mcpx_json_get(params, "mode"), MCPX_SLICE("url")))
+    if (samples)
+        return !mcpx_json_get(ask->params, "tools").text || mcpx_json_get(can, "tools").text;
+    if (mcpx_json_equals(mcpx_json_get(ask->params, "mode"), MCPX_SLICE("url")))
         return mcpx_json_get(can, "url").text;
     return mcpx_json_get(can, "form").text || !mcpx_json_get(can, "url").text;
 }
 
-/* True when the participant works on that call of the client. */
-static bool works_on(const struct bridge_call *call, struct mcpx_slice participant)
+/* The call that a question is about: `about`, the envelope of the call or of its approval. When
+ * that is absent, it is the newest call, other than `but`, that the asker works on, if possible one
+ * for which the client can be asked; none where it could be another client's. NULL: none. */
+static struct bridge_call *find_call(const struct expose *x, const struct bridge_call *ask,
+                                     struct mcpx_slice about, const struct bridge_call *but)
 {
-    return call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED &&
-           !call->payload.len && mcpx_slice_equal(call->who.id, participant);
-}
-
-/*
- * A call of the client, other than `call`, that its participant works on; NULL: none. With `ask`:
- * of a modern client that can be asked this.
- */
-static struct bridge_call *find_other(const struct expose *x, const struct bridge_call *call,
-                                      const struct bridge_call *ask)
-{
-    struct bridge_call *other = x->calls.first;
-
-    while (other && (other == call || !works_on(other, call->who.id) ||
-                     (ask && !(other->modern && client_can(x, other, ask->method,
-                                                           mcpx_text_view(&ask->payload))))))
-        other = other->next;
-    return other;
-}
-
-/*
- * The call that a question is about: its envelope names that of the call, or of its approval. If
- * it names none, it is the participant's newest for which the client can be asked, if any, unless
- * that could be another client's. NULL: none.
- */
-static struct bridge_call *find_call(const struct expose *x, const struct mcpx_event *event)
-{
-    struct mcpx_slice about = event->envelope->correlation_id;
-    const struct mcpx_rpc *rpc = event->rpc;
     struct bridge_call *found = NULL;
 
     for (struct bridge_call *call = x->calls.last; call; call = call->previous) {
-        if (!works_on(call, event->envelope->from))
+        if (call == but || call->purpose != EXPOSE_FOR_CLIENT ||
+            call->stage == EXPOSE_PROPOSED || call->stage >= EXPOSE_SAID ||
+            call->payload.len || !mcpx_slice_equal(call->who.id, ask->who.id))
             continue;
         if (about.len && (mcpx_slice_equal(about, mcpx_text_view(&call->sent_in)) ||
                           mcpx_slice_equal(about, mcpx_text_view(&call->approved_in))))
             return call;
-        if (!found || (!client_can(x, found, rpc->method, rpc->params) &&
-                       client_can(x, call, rpc->method, rpc->params)))
+        if (!found || (!client_can(x, found, ask) && client_can(x, call, ask)))
             found = call;
     }
     return about.len || x->config.answers_only ? NULL : found;
 }
 
-struct bridge_call *expose_ask_about(const struct expose *x, const struct mcpx_event *event)
-{
-    struct bridge_call *call = find_call(x, event);
-
-    return call && client_can(x, call, event->rpc->method, event->rpc->params) ? call : NULL;
-}
-
 /* ---- asking ---- */
 
+/* The client gets the question by the answer to its call, soon or when it asks again. */
+static void ask_by(struct expose *x, struct bridge_call *ask, struct bridge_call *call)
+{
+    ask->about = call->number;
+    if (!call->state.len)
+        call->heartbeat_ms = x->now.mono_ms + GATHER_MS;
+}
+
 /* Sends a question to the client, or keeps it for the answer to the call that it is about. */
-static void pass_on(struct expose *x, const struct mcpx_event *event, struct bridge_call *call)
+static void pass_on(struct expose *x, const struct mcpx_event *event,
+                    struct bridge_call question, struct bridge_call *call)
 {
     static const struct mcpx_json_change gone[] = {/* in 2026-07-28 */
                                                    {.name = "_meta"},
                                                    {.name = "task"},
                                                    {.name = "elicitationId"}};
-    struct mcpx_slice from = event->envelope->from, asked = event->rpc->params;
-    struct bridge_call question = {.who.id = from,
-                                   .came_in = event->envelope->id,
-                                   .id = event->rpc->id,
-                                   .method = event->rpc->method,
-                                   .about = call->modern ? call->number : 0};
-    struct bridge_call *ask = bridge_calls_add(&x->asks, &question);
-    mx_scoped_text id = mx_formatted("%s", ask->number), shown = {0};
+    struct mcpx_slice from = question.who.id, asked = question.params;
+    mx_scoped_text id = {0}, shown = {0};
     struct mcpx_text line = {0};
+    struct bridge_call *ask;
 
+    question.params = (struct mcpx_slice){0};
+    ask = bridge_calls_add(&x->asks, &question);
     if (call->modern) {
-        mcpx_json_add_changed(&shown, asked.text ? asked : MCPX_SLICE("{}"), gone, 3);
+        mcpx_json_add_changed(&shown, asked, gone, 3);
         bridge_calls_hold(&x->asks, ask, mcpx_text_view(&shown));
-        expose_round_want(x, call);
+        ask->params = mcpx_text_view(&ask->payload);
+        ask_by(x, ask, call);
         return;
     }
+    mx_format(&id, "%s", ask->number);
     expose_ids_note(x, from, EXPOSE_ELICITATION_ID, mcpx_json_get(asked, "elicitationId"));
     bridge_add_message(&line, event->rpc->text, mcpx_text_view(&id), "params",
                        expose_ids_show(x, from, asked, EXPOSE_ID_OF_ELICITATION, &shown));
     expose_tell(x, line);
 }
 
-/* The reason why a request may not reach the client; NULL: it may. */
-static const char *find_obstacle(const struct expose *x, const struct mcpx_event *event,
-                                 const struct bridge_call *call, int *code)
+static bool has_room(const struct expose *x, struct bridge_who who, size_t len)
 {
-    struct bridge_who who = {.id = event->envelope->from};
     const struct bridge_holder *holder = bridge_calls_holder(&x->asks, who);
+
+    return bridge_may_have((holder ? holder->calls : 0) + 1, x->asks.count + 1, ASKS_MAX) &&
+           bridge_may_have((holder ? holder->payload_bytes : 0) + len,
+                           x->asks.payload_bytes + len, ASKS_BYTES);
+}
+
+/* Among several clients, one that does not answer must not use up the questions of all: the oldest
+ * parked call, of the participant if that has any questions, ends for one about `call`. NULL: there
+ * is none. */
+static struct bridge_call *find_oldest(const struct expose *x, struct bridge_who who,
+                                       const struct bridge_call *call)
+{
+    const struct bridge_holder *holder = bridge_calls_holder(&x->asks, who);
+    struct bridge_call *over = NULL;
+
+    for (const struct bridge_call *ask = x->asks.first; ask && !over; ask = ask->next) {
+        over = bridge_calls_find(&x->calls, ask->about);
+        if (over == call || (over && !over->state.len) || (holder && ask->holder != holder))
+            over = NULL;
+    }
+    return x->config.answers_only ? over : NULL;
+}
+
+/* Why a request may not reach the client; NULL: it may, once the call *over has ended. */
+static const char *find_obstacle(const struct expose *x, const struct bridge_call *ask,
+                                 const struct bridge_call *call, int *code,
+                                 struct bridge_call **over)
+{
     bool modern = call && call->modern;
-    size_t len = modern ? event->rpc->params.len : 0;
-    const char *excess = modern ? expose_round_obstacle(x, call) : NULL;
 
     *code = BRIDGE_NO_METHOD;
-    if (!client_can(x, call, event->rpc->method, event->rpc->params))
+    if (!client_can(x, call, ask))
         return "the client behind this bridge cannot do that";
     *code = BRIDGE_NOT_ALLOWED;
     if (!call)
         return "only a server that works on a call of this client may ask it";
     *code = BRIDGE_BAD_PARAMS;
-    if (mcpx_json_type(event->rpc->params) == MCPX_JSON_ARRAY)
+    if (mcpx_json_type(ask->params) == MCPX_JSON_ARRAY)
         return "params must be an object";
     *code = BRIDGE_UNAVAILABLE;
-    if (excess)
-        return excess;
-    if (!bridge_may_have((holder ? holder->calls : 0) + 1, x->asks.count + 1,
-                         EXPOSE_ASKS_MAX) ||
-        !bridge_may_have((holder ? holder->payload_bytes : 0) + len,
-                         x->asks.payload_bytes + len, ASKS_BYTES))
+    if (modern && call->rounds >= EXPOSE_ROUNDS_MAX)
+        return "the client was asked ten times about this call already";
+    if (!has_room(x, ask->who, modern ? ask->params.len : 0) &&
+        !(*over = find_oldest(x, ask->who, call)))
         return "the client has too many questions before it already";
     return x->view.is_behind(x->view.user) ? "the client reads nothing at present" : NULL;
 }
@@ -221,22 +206,32 @@ static bool may_answer(struct expose *x, const struct mcpx_event *event)
     return true;
 }
 
-void expose_ask(struct expose *x, const struct mcpx_event *event)
+struct bridge_call *expose_ask(struct expose *x, const struct mcpx_event *event)
 {
     bool is_ping = bridge_is(event->rpc->method, "ping");
-    struct bridge_call *call;
+    struct mcpx_text permission = {0};
+    struct bridge_call ask = {.who.id = event->envelope->from,
+                              .came_in = event->envelope->id,
+                              .id = event->rpc->id,
+                              .method = event->rpc->method,
+                              .params = event->rpc->params},
+                       *call, *over = NULL;
     const char *obstacle;
     int code;
 
-    if (event->envelope->to_count == 0) {
-        expose_want(x, BRIDGE_DROP,
-                    event->envelope->id); /* asked of all participants: others answer */
-        return;
+    if (event->envelope->to_count == 0) { /* asked of all participants: others answer */
+        expose_want(x, BRIDGE_DROP, event->envelope->id);
+        return NULL;
     }
-    call = find_call(x, event);
-    obstacle = find_obstacle(x, event, call, &code);
-    if ((is_ping || obstacle) && !may_answer(x, event))
-        return;
+    permission = expose_permission_answer(x, event);
+    if (permission.len) {
+        respond(x, event->envelope->id, permission, false);
+        return NULL;
+    }
+    call = find_call(x, &ask, event->envelope->correlation_id, NULL);
+    obstacle = find_obstacle(x, &ask, call, &code, &over);
+    if (over || ((is_ping || obstacle) && !may_answer(x, event)))
+        return over;
     if (is_ping)
         respond(x, event->envelope->id,
                 mx_formatted("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", event->rpc->id),
@@ -244,7 +239,8 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
     else if (obstacle)
         respond_error(x, event->envelope->id, event->rpc->id, code, obstacle);
     else
-        pass_on(x, event, call);
+        pass_on(x, event, ask, call);
+    return NULL;
 }
 
 /* ---- the answer, or none ---- */
@@ -265,20 +261,25 @@ void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
     bridge_calls_drop(&x->asks, ask);
 }
 
-/*
- * Ends a question. `reason`: the error for the asker; NULL: no answer. A client is told, except a
- * modern one: its request is over.
- */
-static void end(struct expose *x, struct bridge_call *ask, const char *reason, bool is_told)
+/* Ends a question. `reason`: the error for the asker; NULL: no answer. A client is told, except a
+ * modern one: its request is over. What that was told counts until it is back, without id: so no
+ * server has more calls that wait for the client than questions. */
+static void end(struct expose *x, struct bridge_call *ask, const char *reason)
 {
-    if (is_told && !ask->about)
+    const struct bridge_call *call = bridge_calls_find(&x->calls, ask->about);
+
+    if (!ask->about)
         expose_tell_notice(x, "notifications/cancelled",
                            mx_formatted("{\"requestId\":%s}", ask->number));
-    if (reason)
+    if (reason && ask->id.text)
         respond_error(x, ask->came_in, ask->id, BRIDGE_UNAVAILABLE, reason);
-    else
+    else if (ask->id.text)
         expose_want(x, BRIDGE_DROP, ask->came_in);
-    bridge_calls_drop(&x->asks, ask);
+    ask->id = ask->params = (struct mcpx_slice){0};
+    if (call && call->state.len && !call->task)
+        bridge_calls_release(&x->asks, ask);
+    else
+        bridge_calls_drop(&x->asks, ask);
 }
 
 void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
@@ -288,59 +289,49 @@ void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
 
     for (struct bridge_call *ask = x->asks.first; id.text && ask; ask = ask->next)
         if (mcpx_json_same(ask->id, id) && mcpx_slice_equal(ask->who.id, participant)) {
-            end(x, ask, NULL, true);
+            end(x, ask, NULL);
             return;
         }
-}
-
-void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char *reason)
-{
-    for (struct bridge_call *ask = x->asks.first, *next; ask; ask = next) {
-        next = ask->next;
-        if (!participant.text || mcpx_slice_equal(ask->who.id, participant))
-            end(x, ask, reason, participant.text);
-    }
 }
 
 void expose_ask_reply(struct expose *x, const struct bridge_call *call,
                       struct mcpx_slice responses)
 {
-    for (struct bridge_call *ask = x->asks.first, *next; ask; ask = next) {
+    BRIDGE_EACH_CALL(ask, &x->asks) {
         mx_scoped_text key = mx_formatted("%s", ask->number);
         struct mcpx_slice result = mcpx_json_get(responses, key.text);
+        bool answered = mcpx_json_type(result) == MCPX_JSON_OBJECT;
         struct mcpx_text payload = {0};
 
-        next = ask->next;
-        if (ask->about != call->number)
+        if (ask->about != call->number ||
+            (ask->id.text && !answered && call->rounds < EXPOSE_ROUNDS_MAX))
             continue;
-        if (mcpx_json_type(result) == MCPX_JSON_OBJECT) {
+        if (ask->id.text && answered) {
             bridge_add_result(&payload, ask->id, result);
             respond(x, ask->came_in, payload, false);
-            bridge_calls_drop(&x->asks, ask);
-        } else if (call->rounds >= EXPOSE_ROUNDS_MAX) {
-            end(x, ask, "the client does not answer", false);
+            ask->id = (struct mcpx_slice){0};
         }
+        end(x, ask, "the client does not answer");
     }
 }
 
 /* A pipe does not name the call of a question, so an import may have named another of ours. */
 void expose_ask_over(struct expose *x, const struct bridge_call *call)
 {
-    for (struct bridge_call *ask = x->asks.first, *next; ask; ask = next) {
+    BRIDGE_EACH_CALL(ask, &x->asks) {
         struct bridge_call *other = NULL;
 
-        next = ask->next;
-        if (ask->about != call->number)
+        if (ask->about ? ask->about != call->number
+                       : !mcpx_slice_equal(ask->who.id, call->who.id))
             continue;
-        if (!x->config.answers_only)
-            other = find_other(x, call, ask);
-        if (other && !expose_round_obstacle(x, other)) {
-            ask->about = other->number;
-            expose_round_want(x, other);
-        } else {
-            end(x, ask, CALL_IS_OVER, false);
-        }
+        if (ask->id.text)
+            other = find_call(x, ask, (struct mcpx_slice){0}, call);
+        if (!ask->about && other)
+            continue;
+        if (other && other->modern && other->rounds < EXPOSE_ROUNDS_MAX &&
+            client_can(x, other, ask))
+            ask_by(x, ask, other);
+        else
+            end(x, ask, "the call it was about is over");
     }
-    if (x->asks.first && !find_other(x, call, NULL))
-        expose_ask_end(x, call->who.id, CALL_IS_OVER);
 }

@@ -120,30 +120,6 @@ bool expose_terms_admit(struct expose *x, const struct expose_request *request,
     return out->call != NULL;
 }
 
-static bool is_call(struct mcpx_slice method)
-{
-    return mcpx_json_equals(method, MCPX_SLICE("tools/call")) ||
-           mcpx_json_equals(method, MCPX_SLICE("mcp.tool.invoke"));
-}
-
-bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_told)
-{
-    struct expose_request request = {.is_over = true};
-    struct mcpx_admission admission = {0};
-    struct mcpx_slice value;
-    struct mcpx_rpc rpc;
-
-    if (!x->config.terms || mcpx_json_check(line, 0, &value, NULL) != MCPX_OK ||
-        mcpx_rpc_read(value, &rpc, NULL) != MCPX_OK ||
-        !is_call(mcpx_json_get(value, "method")))
-        return false;
-    request.rpc = &rpc;
-    admit(x, &request, NULL, &admission);
-    if (is_told && admission.answer.text.text)
-        expose_tell_answer(x, &request, admission.answer, (struct mcpx_slice){0});
-    return true;
-}
-
 /* A message without id is a notification and calls no tool. */
 static bool is_meant_as_call(struct mcpx_slice message)
 {
@@ -151,20 +127,27 @@ static bool is_meant_as_call(struct mcpx_slice message)
 
     MCPX_JSON_EACH(walk, message) {
         has_id |= mcpx_json_walk_at(&walk, "id");
-        has_method |= mcpx_json_walk_at(&walk, "method") && is_call(walk.value);
+        has_method |= mcpx_json_walk_at(&walk, "method") &&
+                      (mcpx_json_equals(walk.value, MCPX_SLICE("tools/call")) ||
+                       mcpx_json_equals(walk.value, MCPX_SLICE("mcp.tool.invoke")));
     }
     return has_id && has_method;
 }
 
-void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
-                              const struct mcpx_fault *fault)
+bool expose_terms_turn_away(struct expose *x, struct mcpx_slice message,
+                            const struct mcpx_fault *fault, bool is_told)
 {
-    const struct mcpx_rpc rpc = {.text = message};
+    struct mcpx_rpc rpc = {.text = message};
     const struct expose_request request = {.rpc = &rpc, .is_over = true, .fault = fault};
     struct mcpx_admission admission = {0};
 
-    if (x->config.terms && is_meant_as_call(message))
-        admit(x, &request, NULL, &admission);
+    if (!x->config.terms || !is_meant_as_call(message) ||
+        (!fault && mcpx_rpc_read(message, &rpc, NULL) != MCPX_OK))
+        return false;
+    admit(x, &request, NULL, &admission);
+    if (is_told && admission.answer.text.text)
+        expose_tell_answer(x, &request, admission.answer, (struct mcpx_slice){0});
+    return true;
 }
 
 /* ---- an answer ---- */
@@ -205,8 +188,6 @@ void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx
                     MCPX_SLICE("the server's answer names its task in two ways"), NULL);
         return;
     }
-    if (is_error && call->modern)
-        how.text = expose_round_error(x, call, rpc->error, &shown);
     if (!is_error)
         how.text = expose_ids_show(x, call->who.id, rpc->result, ids, &shown);
     expose_finish(x, call, &how, rpc->text);
@@ -217,27 +198,50 @@ void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx
 void expose_end(struct expose *x, struct bridge_call *call)
 {
     bridge_checks_abandon(&x->checks, &call->admitted);
+    mcpx_text_reset(&call->state); /* its client is not awaited any more */
     expose_ask_over(x, call);
     if (call->purpose == EXPOSE_FOR_LISTEN)
         expose_listen_heard(x, call);
     bridge_calls_drop(&x->calls, call);
 }
 
+void expose_tell_kept(struct expose *x, const struct bridge_call *call, struct mcpx_slice id,
+                      struct mcpx_slice answer)
+{
+    struct mcpx_slice result = mcpx_json_get(answer, "result");
+    mx_scoped_text task = mx_formatted("{\"taskId\":%q}", &call->sent_in), related = {0};
+    struct mcpx_text line = {0};
+
+    if (call->task && mcpx_json_type(result) == MCPX_JSON_OBJECT)
+        bridge_add_meta(&related, result, EXPOSE_META "related-task", &task);
+    bridge_add_message(&line, answer, id, "result", mcpx_text_view(&related));
+    expose_tell(x, line);
+}
+
 void expose_finish(struct expose *x, struct bridge_call *call, struct mcpx_call_end *how,
                    struct mcpx_slice message)
 {
-    const struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
-    const struct expose_request request = {.rpc = &rpc, .modern = call->modern};
     struct mcpx_call_answer answer = {how->is_error, how->text};
+    mx_scoped_text changed = {0};
     struct mcpx_text line;
 
     if (call->payload.len) /* it is over, and its client has not asked again yet */
         return;
     if (call->admitted)
         bridge_checks_end(&x->checks, &call->admitted, how, &answer);
+    if (bridge_is(call->method, EXPOSE_PERMISSION)) {
+        answer = expose_permission_end(call, how, &changed);
+        message = (struct mcpx_slice){0};
+    } else if (call->modern && how->type == MCPX_CALL_ERROR) {
+        expose_round_visits(x, call, how->text, &answer, &changed);
+    }
     if (answer.is_error != how->is_error)
         message = (struct mcpx_slice){0};
-    line = expose_answer_make(&request, answer, message);
+    line = expose_answer_make(expose_request_of(call), answer, message);
+    if (call->task && !call->state.len) {
+        expose_tell_kept(x, call, call->id, mcpx_text_view(&line));
+        mx_format(&call->state, "%q", &call->sent_in); /* it may be asked for again */
+    }
     if (!call->state.len)
         expose_tell(x, line);
     else if (expose_round_keep(x, call, line)) {

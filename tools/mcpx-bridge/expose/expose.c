@@ -4,6 +4,8 @@
  */
 #include "tools/mcpx-bridge/expose/rounds.h"
 
+#include "lib/base/digits.h"
+
 #include <stdlib.h>
 
 /* ---- made and freed ---- */
@@ -11,15 +13,8 @@
 /* Logs a new name: the user may have allowed the former one in the client. */
 static void renamed(void *user, struct mcpx_slice former, struct mcpx_slice shown)
 {
-    enum { RENAMED_MAX = 64 };
-    struct expose *x = user;
-
-    if (x->renamed_count < RENAMED_MAX)
-        expose_note_text(x, "the tool or prompt %s is called %s now", expose_quoted(former),
-                         expose_quoted(shown));
-    else if (x->renamed_count == RENAMED_MAX)
-        expose_note(x, "more names have changed; they are not listed");
-    x->renamed_count++;
+    expose_note_text(user, "the tool or prompt %s is called %s now", expose_quoted(former),
+                     expose_quoted(shown));
 }
 
 struct expose *expose_new(const struct expose_config *config, const struct expose_view *view)
@@ -37,9 +32,13 @@ struct expose *expose_new(const struct expose_config *config, const struct expos
     x->reading.key = x->answered.key = config->key;
     x->reading.rate = (struct mx_rate){60 << 20, EXPOSE_LISTS_CAP}; /* a MiB per second */
     x->names.plain = config->plain;
+    x->names.room = config->room != EXPOSE_ROOM_NO || config->discover;
+    x->room.log.key = config->key;
+    x->room.log.start = mcpx_slice_of(config->nonce);
+    x->room.to_come = config->room != EXPOSE_ROOM_NO;
     x->names.renamed = renamed;
     x->names.user = x;
-    x->names.key = x->ids.key = config->key;
+    x->names.key = config->key;
     x->only = calloc(config->only_count + 1, sizeof *x->only);
     for (size_t i = 0; i < config->only_count; i++)
         x->only[i].pattern = mcpx_slice_of(config->only[i]);
@@ -54,15 +53,15 @@ void expose_free(struct expose *x)
     bridge_calls_fini(&x->asks);
     bridge_calls_fini(&x->listens);
     bridge_calls_fini(&x->watches);
+    bridge_calls_fini(&x->room.log.said);
+    bridge_calls_fini(&x->room.log.gone);
     bridge_calls_fini(&x->calls);
-    bridge_checks_fini(&x->checks);
+    mcpx_calls_free(x->checks.calls);
     mcpx_tools_free(x->no_tools.tools);
     expose_catalog_fini(&x->catalog);
     expose_names_fini(&x->names);
-    expose_names_fini(&x->ids);
     mcpx_text_fini(&x->client.capabilities);
     mcpx_text_fini(&x->client.info);
-    mcpx_text_fini(&x->client.level);
     free(x->only);
     bridge_output_fini(&x->output);
     mcpx_text_fini(&x->away);
@@ -112,18 +111,19 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning)
 static struct bridge_call *call_of_token(const struct expose *x,
                                          const struct mcpx_event *event)
 {
-    struct mcpx_slice raw = mcpx_json_get(event->rpc->params, "progressToken");
-    size_t len = strlen(x->config.nonce), prefix = len + 2; /* quote and dash */
+    struct mcpx_slice raw = mcpx_json_get(event->rpc->params, "progressToken"), rest;
     struct bridge_call *call;
     int64_t number;
 
-    if (raw.len < prefix + 2 || memcmp(raw.text + 1, x->config.nonce, len) != 0 ||
-        !bridge_number((struct mcpx_slice){raw.text + prefix, raw.len - prefix - 1}, &number))
+    if (raw.len < 2)
+        return NULL;
+    rest = (struct mcpx_slice){raw.text + 1, raw.len - 2};
+    if (!bridge_is(mx_cut_at(&rest, '-'), x->config.nonce) || !bridge_number(rest, &number))
         return NULL;
     call = bridge_calls_find(&x->calls, number);
-    if (!call || !call->token.len || !mcpx_slice_equal(call->who.id, event->envelope->from))
-        return NULL;
-    return call;
+    return call && call->token.len && mcpx_slice_equal(call->who.id, event->envelope->from)
+               ? call
+               : NULL;
 }
 
 static void pass_progress(struct expose *x, const struct mcpx_event *event)
@@ -176,27 +176,19 @@ static void pass_same(struct expose *x, struct mcpx_slice participant,
     expose_tell(x, out);
 }
 
-/* The list for this list_changed notification; EXPOSE_LIST_COUNT for any other method. */
-static enum expose_list changed_list(struct mcpx_slice method)
-{
-    size_t list = 0;
-
-    while (list < EXPOSE_LIST_COUNT && !bridge_is(method, expose_lists[list].changed))
-        list++;
-    return (enum expose_list)list;
-}
-
 /* Handles notifications of participants in the catalogue; all others are ignored. */
 static void pass_notification(struct expose *x, const struct mcpx_event *event)
 {
     struct mcpx_slice method = event->rpc->method, from = event->envelope->from;
     const struct expose_participant *participant = expose_catalog_find(&x->catalog, from);
-    enum expose_list list = changed_list(method);
+    size_t list = 0;
 
     if (!participant)
         return;
-    if (list != EXPOSE_LIST_COUNT)
-        expose_probe_changed(x, from, list);
+    while (list < EXPOSE_LIST_COUNT && !bridge_is(method, expose_lists[list].changed))
+        list++;
+    if (list < EXPOSE_LIST_COUNT)
+        expose_probe_changed(x, from, (enum expose_list)list);
     else if (bridge_is(method, "notifications/cancelled"))
         expose_ask_cancelled(x, from, event->rpc->params);
     else if (bridge_is(method, "notifications/progress"))
@@ -219,13 +211,7 @@ static void joined(struct expose *x, const struct mcpx_event *event)
     for (struct bridge_call *held = x->held.first; held; held = held->next)
         if (held->due_ms > x->now.mono_ms + EXPOSE_HOLD_MS)
             held->due_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
-    expose_probe_rejoined(x, again);
-}
-
-/* True when the router refused us, except for a token (401): a new one may come soon. */
-static bool is_refusal(int code)
-{
-    return code >= 400 && code < 600 && code != 401;
+    expose_probe_all(x, again, true);
 }
 
 static void left(struct expose *x, const struct mcpx_event *event)
@@ -241,7 +227,9 @@ static void left(struct expose *x, const struct mcpx_event *event)
     }
     mcpx_text_reset(&x->away);
     mcpx_text_slice(&x->away, event->reason);
-    x->is_refused = !x->was_joined && is_refusal(event->code);
+    /* After 401 a new token may come soon. */
+    x->is_refused =
+        !x->was_joined && event->code >= 400 && event->code < 600 && event->code != 401;
     x->is_away = true;
     x->joined = false;
 }
@@ -266,33 +254,16 @@ static void violation(struct expose *x, const struct mcpx_event *event)
 static void grants(struct expose *x, const struct mcpx_event *event)
 {
     (void)event;
-    expose_probe_all(x, false);
+    expose_probe_all(x, false, false);
     expose_touch(x);
-}
-
-/* Ends the call that has to give way to a question about `call`, if any. */
-static void make_room(struct expose *x, const struct bridge_call *call)
-{
-    struct bridge_call *over = call ? expose_round_excess(x, call) : NULL;
-
-    if (!over)
-        return;
-    expose_take_back(x, over, MCPX_SLICE("\"the client does not answer\""));
-    expose_end(x, over);
 }
 
 static void asked(struct expose *x, const struct mcpx_event *event)
 {
-    make_room(x, expose_ask_about(x, event));
-    expose_ask(x, event);
-}
-
-static void answered(struct expose *x, struct bridge_call *call,
-                     const struct mcpx_event *event)
-{
-    if (bridge_is(mcpx_json_get(event->rpc->error, "code"), "-32042"))
-        make_room(x, call);
-    expose_answered(x, call, event);
+    for (struct bridge_call *over; (over = expose_ask(x, event));) {
+        expose_take_back(x, over, MCPX_SLICE("\"the client does not answer\""));
+        expose_end(x, over);
+    }
 }
 
 static void (*const on_events[MCPX_EVENT_COUNT])(struct expose *x,
@@ -305,16 +276,20 @@ static void (*const on_events[MCPX_EVENT_COUNT])(struct expose *x,
 static void (*const on_call_events[MCPX_EVENT_COUNT])(struct expose *x,
                                                       struct bridge_call *call,
                                                       const struct mcpx_event *event) = {
-    [MCPX_EVENT_RESPONSE] = answered,
+    [MCPX_EVENT_RESPONSE] = expose_answered,
     [MCPX_EVENT_REFUSED] = expose_undelivered,
     [MCPX_EVENT_REJECTED] = expose_rejected,
     [MCPX_EVENT_FULFILLING] = expose_approved};
 
 void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now)
 {
-    struct bridge_call *call = bridge_calls_of_tag(&x->calls, event->tag);
+    struct bridge_call *call;
 
     x->now = now;
+    expose_room_event(x, event); /* it may end calls */
+    if (event->envelope)
+        expose_task_begin(x, event->envelope);
+    call = bridge_calls_of_tag(&x->calls, event->tag);
     if (on_events[event->type])
         on_events[event->type](x, event);
     else if (call && !call->payload.len && on_call_events[event->type])
@@ -359,17 +334,16 @@ void expose_tick(struct expose *x, struct mcpx_now now)
 
 int64_t expose_deadline(const struct expose *x)
 {
-    int64_t calls = expose_calls_deadline(x), probe = expose_settle_deadline(x);
-    int64_t due = calls < probe ? calls : probe;
+    int64_t due = bridge_sooner(expose_calls_deadline(x), expose_settle_deadline(x));
 
-    return x->held.first && x->held.first->due_ms < due ? x->held.first->due_ms : due;
+    return x->held.first ? bridge_sooner(due, x->held.first->due_ms) : due;
 }
 
 /* Drops waiting lines. The client gets an error with the sentence; absent: no answer. */
 static void drop_held(struct expose *x, struct mcpx_slice sentence)
 {
     for (struct bridge_call *held; (held = x->held.first);) {
-        if (!expose_terms_turn_away(x, mcpx_text_view(&held->payload), sentence.text) &&
+        if (!expose_terms_turn_away(x, mcpx_text_view(&held->payload), NULL, sentence.text) &&
             sentence.text)
             expose_tell_error_text(x, held->id, BRIDGE_UNAVAILABLE, "%s", sentence);
         bridge_calls_drop(&x->held, held);
@@ -378,8 +352,7 @@ static void drop_held(struct expose *x, struct mcpx_slice sentence)
 
 void expose_abandon(struct expose *x, struct mcpx_slice sentence)
 {
-    for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
-        next = call->next;
+    BRIDGE_EACH_CALL(call, &x->calls) {
         if (call->state.len) /* the client waits for no answer */
             expose_end(x, call);
         else if (call->purpose == EXPOSE_FOR_CLIENT)
@@ -392,14 +365,11 @@ void expose_abandon(struct expose *x, struct mcpx_slice sentence)
 void expose_leave(struct expose *x, struct mcpx_now now)
 {
     x->now = now;
-    for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
-        next = call->next;
-        if (call->purpose == EXPOSE_FOR_CLIENT)
+    BRIDGE_EACH_CALL(call, &x->calls) {
+        if (call->purpose == EXPOSE_FOR_CLIENT && !call->task)
             expose_take_back(x, call, (struct mcpx_slice){0});
-        bridge_checks_abandon(&x->checks, &call->admitted);
-        bridge_calls_drop(&x->calls, call);
+        expose_end(x, call);
     }
-    expose_ask_end(x, (struct mcpx_slice){0}, "the client left");
     drop_held(x, (struct mcpx_slice){0});
     expose_listens_close(x);
 }
@@ -408,7 +378,7 @@ bool expose_is_idle(const struct expose *x)
 {
     for (const struct bridge_call *call = x->calls.first; call; call = call->next)
         if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED &&
-            !call->state.len)
+            call->stage != EXPOSE_LOOKS && !call->state.len)
             return false;
     return !x->held.first;
 }

@@ -14,6 +14,9 @@
 /** Most levels of arrays and objects in a message of the client. */
 enum { EXPOSE_DEPTH_MAX = 512 };
 
+/** The tools of the room: none; those to talk and propose; also those to decide. */
+enum expose_room_mode { EXPOSE_ROOM_NO, EXPOSE_ROOM_TALK, EXPOSE_ROOM_DECIDE };
+
 /** Settings. The caller keeps the texts as long as the server. */
 struct expose_config {
     const char *topic; /* for titles */
@@ -24,6 +27,8 @@ struct expose_config {
     /* There are several clients, and they get answers only: no notifications, and no requests
      * of servers; an answer may hold questions. */
     bool answers_only;
+    enum expose_room_mode room; /* not NO: the view has `self`, and the session observes */
+    bool discover;              /* tools to find and call those of servers stand for these */
     /* Contract settings of tool calls, kept as long as the server; NULL: none. */
     const struct bridge_terms *terms;
     /* Patterns of shown items: a participant with all its items, or single tools, prompts
@@ -54,6 +59,8 @@ struct expose_view {
     struct mcpx_instant (*now)(const void *user);
     /* Random bytes. */
     void (*chance)(const void *user, void *bytes, size_t len);
+    /* Our participant id; absent before the first join. Only the room needs it. */
+    struct mcpx_slice (*self)(const void *user);
 };
 
 struct expose;

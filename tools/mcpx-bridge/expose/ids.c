@@ -1,8 +1,8 @@
 /*
  * ids.c - ids of tasks, and of elicitations that a person answers at a URL. Servers give them out
- * and clients send them back; two servers may both begin at "1". So a table like that of names
- * translates the ids in messages, in both directions. It forgets its oldest ids. Where the bridge
- * has several clients, an id of a task is shown with 128 random bits: no other client can guess it.
+ * and clients send them back; two servers may both begin at "1". So the table of names translates
+ * the ids in messages, in both directions. It forgets its oldest ids. Where the bridge has several
+ * clients, an id of a task is shown with 128 random bits: no other client can guess it.
  */
 #include "tools/mcpx-bridge/expose/state.h"
 
@@ -28,8 +28,8 @@ static bool translate_id(const struct translation *t, enum expose_space space,
         return false;
     item.own = mcpx_text_view(&id);
     if (!t->back)
-        other = expose_names_shown(&t->x->ids, space, &item);
-    else if (expose_names_find(&t->x->ids, space, mcpx_text_view(&id), &item) &&
+        other = expose_names_shown(&t->x->names, space, &item);
+    else if (expose_names_find(&t->x->names, space, mcpx_text_view(&id), &item) &&
              mcpx_slice_equal(item.participant, t->participant))
         other = item.own;
     if (!other.text || mcpx_slice_equal(mcpx_text_view(&id), other))
@@ -70,33 +70,26 @@ static bool translate_place(const struct translation *t, const struct place *pla
     return translated;
 }
 
-static struct mcpx_slice translate(const struct translation *t, struct mcpx_slice object,
-                                   unsigned where, struct mcpx_text *scratch)
+struct mcpx_slice expose_ids_show(struct expose *x, struct mcpx_slice participant,
+                                  struct mcpx_slice object, unsigned where,
+                                  struct mcpx_text *scratch)
 {
-    for (size_t i = 0; t->x->ids.by_own.count && i < sizeof places / sizeof places[0]; i++) {
+    const struct translation t = {x, participant, where & EXPOSE_IDS_BACK};
+    const struct expose_names *names = &x->names;
+    bool has_ids = names->held[EXPOSE_TASK_ID].held ||
+                   names->held[EXPOSE_ELICITATION_ID].held || names->gone.held;
+
+    for (size_t i = 0; has_ids && i < sizeof places / sizeof places[0]; i++) {
         struct mcpx_text next = {0};
 
         if ((places[i].where && !(places[i].where & where)) ||
-            !translate_place(t, &places[i], 0, object, &next))
+            !translate_place(&t, &places[i], 0, object, &next))
             continue;
         mcpx_text_fini(scratch);
         *scratch = next;
         object = mcpx_text_view(scratch);
     }
     return object;
-}
-
-struct mcpx_slice expose_ids_show(struct expose *x, struct mcpx_slice participant,
-                                  struct mcpx_slice object, unsigned where,
-                                  struct mcpx_text *scratch)
-{
-    return translate(&(struct translation){x, participant, false}, object, where, scratch);
-}
-
-struct mcpx_slice expose_ids_restore(struct expose *x, struct mcpx_slice participant,
-                                     struct mcpx_slice object, struct mcpx_text *scratch)
-{
-    return translate(&(struct translation){x, participant, true}, object, 0, scratch);
 }
 
 /* ---- owners of ids ---- */
@@ -114,13 +107,13 @@ void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expos
     if (x->config.answers_only && space == EXPOSE_TASK_ID) {
         x->view.chance(x->view.user, random, sizeof random);
         mx_hex_format(random, sizeof random, secret + 1);
-        x->ids.secret = mcpx_slice_of(secret);
+        x->names.secret = mcpx_slice_of(secret);
     }
-    expose_names_renew(&x->ids, space, participant);
+    expose_names_renew(&x->names, space, participant);
     if (mcpx_json_add_unescaped(&id, raw) && id.len && id.len <= ID_MAX)
-        expose_names_put(&x->ids, space,
+        expose_names_put(&x->names, space,
                          &(struct expose_item){participant, mcpx_text_view(&id)}, &shown);
-    x->ids.secret = (struct mcpx_slice){0};
+    x->names.secret = (struct mcpx_slice){0};
 }
 
 bool expose_ids_is_task(const struct bridge_call *call, struct mcpx_slice result)
@@ -154,7 +147,7 @@ bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
     mx_scoped_text id = {0};
 
     return mcpx_json_add_unescaped(&id, raw) &&
-           expose_names_shown(&x->ids, space,
+           expose_names_shown(&x->names, space,
                               &(struct expose_item){participant, mcpx_text_view(&id)})
                .text;
 }

@@ -86,25 +86,21 @@ static void try_tools(struct expose *x, struct expose_participant *participant)
         participant->state = EXPOSE_PARTICIPANT_MUTE;
 }
 
-/* mono_ms from which a list may be read again, however often it is said to have changed. */
-static int64_t rested_ms(const struct expose *x, const struct expose_items *items)
+int64_t expose_probe_due(const struct expose *x, const struct expose_items *items)
 {
     struct mcpx_slice owner = mcpx_identity_of(items->owner->id);
-    int64_t paid = x->now.mono_ms + mx_buckets_wait_ms(&x->reading, owner, 1, x->now.mono_ms);
+    int64_t paid;
 
+    if (!items->again || items->is_open || items->owner->state != EXPOSE_PARTICIPANT_LISTED)
+        return INT64_MAX;
+    paid = x->now.mono_ms + mx_buckets_wait_ms(&x->reading, owner, 1, x->now.mono_ms);
     return paid > items->rest_ms ? paid : items->rest_ms;
-}
-
-/* True when a list must be read, for the first time or again, and is not being read. */
-static bool is_due(const struct expose_items *items)
-{
-    return items->again && !items->is_open && items->owner->state == EXPOSE_PARTICIPANT_LISTED;
 }
 
 /* Reads a list that is due and has rested. The first reading requires no rest. */
 static void ask_again(struct expose *x, struct expose_items *items)
 {
-    if (!is_due(items) || rested_ms(x, items) > x->now.mono_ms)
+    if (expose_probe_due(x, items) > x->now.mono_ms)
         return;
     items->again = false;
     items->rest_ms = x->now.mono_ms + (items->rest_ms ? REST_MS : 0);
@@ -143,6 +139,13 @@ static void ask_hello(struct expose *x, struct expose_participant *participant)
         ask_lists(x, participant, EXPOSE_TOOLS);
 }
 
+void expose_probe_level(struct expose *x, const struct expose_participant *participant)
+{
+    if (x->client.log_level && expose_participant_capability(participant, "logging").text)
+        expose_send_own(x, EXPOSE_FOR_NOBODY, participant->id, "logging/setLevel",
+                        mx_formatted("{\"level\":%q}", bridge_log_name(x->client.log_level)));
+}
+
 /* ---- answers ---- */
 
 static void take_hello(struct expose *x, struct expose_participant *participant,
@@ -157,9 +160,7 @@ static void take_hello(struct expose *x, struct expose_participant *participant,
     expose_send_notice(x, participant->id, "notifications/initialized", (struct mcpx_text){0},
                        (struct mcpx_slice){0});
     ask_lists(x, participant, EXPOSE_TOOLS);
-    if (x->client.level.len && expose_participant_capability(participant, "logging").text)
-        expose_send_own(x, EXPOSE_FOR_NOBODY, participant->id, "logging/setLevel",
-                        mx_formatted("%s", &x->client.level));
+    expose_probe_level(x, participant);
 }
 
 /* Names the items. Logs once, not at each reading, that there are too many. */
@@ -323,26 +324,9 @@ void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause 
 
 /* ---- presence ---- */
 
-/* Notes of every participant if the roster has it, in one pass over the roster. */
-static void look_around(struct expose *x)
-{
-    struct mcpx_slice id;
-
-    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
-        participant->is_here = false;
-    for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++) {
-        struct expose_participant *participant = expose_catalog_find(&x->catalog, id);
-
-        if (participant)
-            participant->is_here = true;
-    }
-}
-
 static void remove_participant(struct expose *x, struct expose_participant *participant)
 {
     expose_names_left(&x->names, participant->id);
-    expose_names_left(&x->ids, participant->id);
-    expose_ask_end(x, participant->id, NULL);
     expose_catalog_remove(&x->catalog, participant);
     expose_touch(x);
 }
@@ -353,11 +337,10 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
     mx_scoped_text message =
         mx_formatted("participant %s left the topic", expose_quoted(participant));
 
-    for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
-        next = call->next;
-        if (mcpx_slice_equal(call->who.id, participant)) {
+    BRIDGE_EACH_CALL(call, &x->calls) {
+        if (call->stage < EXPOSE_SAID && mcpx_slice_equal(call->who.id, participant)) {
             expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
-            if (call->stage == EXPOSE_PROPOSED)
+            if (call->stage == EXPOSE_PROPOSED && !call->payload.len)
                 expose_send_withdrawal(x, participant, mcpx_text_view(&call->sent_in),
                                        "the participant it was for left");
             expose_fail(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message), NULL);
@@ -392,13 +375,26 @@ static void probe_one(struct expose *x, struct mcpx_slice id, bool again)
     ask_hello(x, participant);
 }
 
-void expose_probe_missing(struct expose *x)
+void expose_probe_missing(struct expose *x, bool we_were_away)
 {
-    look_around(x);
+    struct mcpx_slice id;
+
+    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
+        participant->is_here = false;
+    for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++) { /* once: it may be long */
+        struct expose_participant *participant = expose_catalog_find(&x->catalog, id);
+
+        if (participant)
+            participant->is_here = true;
+    }
     for (size_t i = x->catalog.count; i-- > 0;) {
         struct expose_participant *participant = x->catalog.participants[i];
 
-        if (!participant->is_here && participant->away_ms <= x->now.mono_ms)
+        if (participant->is_here)
+            continue;
+        if (we_were_away)
+            participant->away_ms = x->now.mono_ms + GRACE_MS;
+        if (participant->away_ms <= x->now.mono_ms)
             expose_probe_left(x, participant->id);
     }
 }
@@ -411,28 +407,19 @@ void expose_probe_came(struct expose *x, struct mcpx_slice participant)
     expose_touch(x);
 }
 
-void expose_probe_all(struct expose *x, bool again)
+void expose_probe_all(struct expose *x, bool again, bool we_were_away)
 {
     struct mcpx_slice id;
 
     if (!x->joined || !x->client.greeted)
         return;
-    expose_probe_missing(x);
+    expose_probe_missing(x, we_were_away);
     for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++)
         probe_one(x, id, again);
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
         for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
             participant->lists[i].is_stale = true;
     expose_touch(x);
-}
-
-void expose_probe_rejoined(struct expose *x, bool again)
-{
-    look_around(x);
-    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
-        if (!participant->is_here)
-            participant->away_ms = x->now.mono_ms + GRACE_MS;
-    expose_probe_all(x, again);
 }
 
 void expose_probe_changed(struct expose *x, struct mcpx_slice id, enum expose_list list)
@@ -457,18 +444,4 @@ void expose_probe_tick(struct expose *x)
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
         for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
             ask_again(x, &participant->lists[i]);
-}
-
-int64_t expose_probe_deadline(const struct expose *x,
-                              const struct expose_participant *participant)
-{
-    int64_t due = INT64_MAX;
-
-    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
-        const struct expose_items *items = &participant->lists[i];
-        int64_t rested = is_due(items) ? rested_ms(x, items) : due;
-
-        due = rested < due ? rested : due;
-    }
-    return due;
 }

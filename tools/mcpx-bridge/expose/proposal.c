@@ -3,7 +3,7 @@
  * Clients give up after a minute of silence, and people need longer to decide: a client that gave a
  * progress token gets heartbeats meanwhile.
  */
-#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/rounds.h"
 
 /* For people: tools/call 'write_file' to 'files' */
 static struct mcpx_text operation_of(const struct bridge_call *call)
@@ -15,16 +15,24 @@ static struct mcpx_text operation_of(const struct bridge_call *call)
                         expose_quoted(call->who.id));
 }
 
+struct mcpx_text expose_waits_for(const struct bridge_call *call)
+{
+    bool waits = call->stage == EXPOSE_LOOKS;
+    mx_scoped_text operation = waits ? mx_formatted("%s", "messages") : operation_of(call);
+
+    return mx_formatted("%s %s",
+                        call->stage == EXPOSE_APPROVED ? "approved, waiting for the answer of"
+                        : waits                        ? "waiting for"
+                                                       : "waiting for approval of",
+                        &operation);
+}
+
 void expose_send_heartbeat(struct expose *x, struct bridge_call *call)
 {
-    mx_scoped_text operation = operation_of(call);
-    mx_scoped_text message =
-        mx_formatted("%s %s",
-                     call->stage == EXPOSE_APPROVED ? "approved, waiting for the answer of"
-                                                    : "waiting for approval of",
-                     &operation);
+    mx_scoped_text message = expose_waits_for(call);
+    bool is_over = call->modern && call->state.len; /* the client's request */
 
-    if (call->token.len && expose_may_tell(x))
+    if (call->token.len && !is_over && expose_may_tell(x))
         expose_tell_notice(
             x, "notifications/progress",
             mx_formatted("{\"progressToken\":%s,\"progress\":%s,\"message\":%q}", call->token,
@@ -89,16 +97,15 @@ void expose_rejected(struct expose *x, struct bridge_call *call,
 
     if (call->stage == EXPOSE_REQUESTED)
         return;
-    sentence =
-        mx_formatted("%s rejected %s", expose_quoted(event->envelope->from), &operation);
+    sentence = mx_formatted("%s rejected %s%s", expose_quoted(event->envelope->from),
+                            &operation, call->task ? ", so the tool did not run" : "");
     if (mcpx_json_type(reason) == MCPX_JSON_STRING && reason.len > 2) {
         mcpx_text_puts(&sentence, ": ");
         mcpx_json_add_unescaped(&sentence, reason);
     }
     /* A model reads results; errors of the protocol reach only the program around it. */
     if (is_tool)
-        mx_format(&answer, "{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}",
-                  &sentence);
+        mx_format(&answer, EXPOSE_TOOL_ERROR, &sentence);
     else
         mx_format(&answer, "{\"code\":%s,\"message\":%q}", BRIDGE_REJECTED, &sentence);
     how.text = mcpx_text_view(&answer);
@@ -107,36 +114,21 @@ void expose_rejected(struct expose *x, struct bridge_call *call,
     expose_note_made(x, sentence);
 }
 
-/* Appends the smallest pattern that would allow the kind; an empty set of grants reports it. */
-static void add_would_allow(const struct expose *x, const struct expose_kind *kind,
-                            struct mcpx_slice participant, struct mcpx_text *out)
-{
-    struct mcpx_question question = {
-        .kind = &kind->kind, .to = &participant, .to_count = 1, .wall_ms = x->now.wall_ms};
-    struct mcpx_capset *none = NULL;
-    struct mcpx_decision decision;
-
-    if (memory_checked(mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &none)) != MCPX_OK)
-        return;
-    mcpx_capset_explain(none, &question, &decision);
-    if (decision.would_allow.text)
-        mcpx_json_add_member(out, "would_allow", decision.would_allow);
-    mcpx_capset_unref(none);
-}
-
 void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow)
 {
     mx_scoped_text operation = operation_of(call), more = {0};
     mx_scoped_text message =
         mx_formatted("no grant covers %s, neither as request nor as proposal", &operation);
+    struct mcpx_slice context = call->context;
     struct expose_kind kind;
 
-    if (expose_kind_make(&kind, "mcp/request", call->method, call->context)) {
+    if (expose_kind_make(&kind, "mcp/request", call->method, context))
         mcpx_json_add_member(&more, "kind", kind.kind.text);
-        if (!would_allow.text)
-            add_would_allow(x, &kind, call->who.id, &more);
-    }
+    if (context.len && memchr(context.text, '*', context.len))
+        context = MCPX_SLICE("*"); /* as a pattern it could mean another one */
     if (would_allow.text)
         mx_json_add_raw(&more, "would_allow", would_allow);
+    else if (expose_kind_make(&kind, "mcp/request", call->method, context))
+        mcpx_json_add_member(&more, "would_allow", kind.kind.text);
     expose_fail(x, call, MCPX_CAUSE_DENIED, mcpx_text_view(&message), &more);
 }

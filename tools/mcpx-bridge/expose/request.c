@@ -12,14 +12,19 @@ static const char NOBODY_WAITS[] = "the client no longer waits";
 
 /* ---- on its way ---- */
 
+/* The draft of a call could not be sent. */
 static void fail_unsent(struct expose *x, struct bridge_call *call, bool was_asked,
-                        enum mcpx_err err)
+                        const struct mcpx_draft *draft, enum mcpx_err err)
 {
     mx_scoped_text message =
         mx_formatted("%s", was_asked ? "the call could not be sent: "
                                      : "the call needs approval, but could not be proposed: ");
 
-    expose_add_unsent(x, call, err, &message);
+    if (err == MCPX_ETOOBIG)
+        bridge_add_too_big(&message, NULL, "a message", draft->payload.len,
+                           x->view.message_max(x->view.user));
+    else
+        mcpx_text_puts(&message, mcpx_strerror(err));
     expose_give_up(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message));
 }
 
@@ -86,17 +91,7 @@ static void refuse(struct expose *x, const struct mcpx_rpc *rpc, enum expose_rou
         why = mx_formatted("participant %s%s", expose_quoted(route->item.participant),
                            x->joined ? " is not in the topic" : reach);
     }
-    expose_tell_error_made(x, rpc->id, code, why);
-}
-
-/* The client's progress token; absent: it wants no progress. */
-static struct mcpx_slice token_of(const struct mcpx_rpc *rpc)
-{
-    struct mcpx_slice token = expose_meta(rpc, "progressToken");
-    enum mcpx_json_type type = mcpx_json_type(token);
-
-    return type == MCPX_JSON_STRING || type == MCPX_JSON_NUMBER ? token
-                                                                : (struct mcpx_slice){0};
+    expose_tell_error_of(x, rpc->id, code, why, (struct mcpx_text){0});
 }
 
 /* `admitted`: by contract settings; NULL: they do not apply. */
@@ -110,12 +105,11 @@ static void forward(struct expose *x, const struct expose_request *request,
                                .level =
                                    bridge_log_level(expose_meta(rpc, EXPOSE_META "logLevel")),
                                .id = rpc->id,
-                               .token = token_of(rpc),
+                               .token = expose_token(rpc),
                                .method = rpc->method,
                                .who.id = route->item.participant,
                                .context = route->item.own,
-                               .admitted = admitted,
-                               .rounds = request->rounds};
+                               .admitted = admitted};
     struct bridge_call *call;
 
     from.params =
@@ -140,6 +134,10 @@ static bool send_on(struct expose *x, const struct expose_request *request)
     bool known = routing == EXPOSE_ROUTED;
     struct mcpx_admission admission = {0};
 
+    if (request->may_wait && x->room.to_come)
+        return false;
+    if (expose_room_serve(x, request))
+        return true;
     /* The check of a tool call needs the listed tool. */
     if (routing != EXPOSE_MALFORMED && request->may_wait && !expose_is_settled(x, -1) &&
         !(known && (!is_judged || expose_terms_know(x, &route))))
@@ -159,89 +157,81 @@ static bool send_on(struct expose *x, const struct expose_request *request)
 
 /* ---- again, with the answers to questions ---- */
 
-static bool are_accepted(struct mcpx_slice responses)
-{
-    size_t count = 0;
-
-    MCPX_JSON_EACH(walk, responses) {
-        if (!mcpx_json_equals(mcpx_json_get(walk.value, "action"), MCPX_SLICE("accept")))
-            return false;
-        count++;
-    }
-    return count > 0;
-}
-
-/* Calls again, in place of a call whose addresses were visited. */
-static void call_again(struct expose *x, struct bridge_call *call,
-                       const struct expose_request *request)
-{
-    static const struct mcpx_json_change without[] = {{.name = "inputResponses"},
-                                                      {.name = "requestState"}};
-    mx_scoped_text params = {0}, text = {0};
-    struct mcpx_rpc rpc;
-    struct expose_request again = {.rpc = &rpc, .modern = true, .rounds = call->rounds};
-
-    mcpx_json_add_changed(&params, request->rpc->params, without, 2);
-    bridge_add_with(&text, request->rpc->text, "params", &params);
-    memory_checked(mcpx_rpc_read(mcpx_text_view(&text), &rpc, NULL));
-    expose_end(x, call);
-    send_on(x, &again);
-}
-
-/* Ends a call that was over already, with the answer kept for its client. */
-static void tell_kept(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc)
-{
-    struct mcpx_text line = {0};
-
-    bridge_add_message(&line, mcpx_text_view(&call->payload), rpc->id, NULL,
-                       (struct mcpx_slice){0});
-    expose_tell(x, line);
-    expose_end(x, call);
-}
-
 /* Asks what is to be asked about a call; else tells the client that its proposal goes on. */
 static void go_on(struct expose *x, struct bridge_call *call)
 {
-    if (!expose_round_offer(x, call) &&
+    call->heartbeat_ms = INT64_MAX;
+    if ((call->task || !expose_round_offer(x, call)) &&
         (call->stage == EXPOSE_PROPOSED || call->stage == EXPOSE_APPROVED))
         expose_send_heartbeat(x, call);
 }
 
-/* The parked call goes on for this request. */
-static void take_over(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc)
+void expose_take_over(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc)
 {
     struct bridge_call from;
 
+    if (!call->state.len)
+        expose_tell_error(x, call->id, BRIDGE_UNAVAILABLE, "another request took its place");
     mcpx_text_fini(&call->state);
     from = *call;
     from.id = rpc->id;
-    from.token = token_of(rpc);
+    from.token = expose_token(rpc);
     from.can = expose_meta(rpc, EXPOSE_META "clientCapabilities");
-    from.due_ms = expose_in(x, x->config.request_ms);
+    if (call->stage != EXPOSE_PROPOSED)
+        from.due_ms = expose_in(x, x->config.request_ms);
     call = bridge_calls_replace(&x->calls, call, &from);
     expose_ask_reply(x, call, mcpx_json_get(rpc->params, "inputResponses"));
     go_on(x, call);
 }
 
-bool expose_forward(struct expose *x, const struct expose_request *request)
+static bool is_ours(const struct expose *x, struct mcpx_slice text)
 {
-    const struct mcpx_rpc *rpc = request->rpc;
-    struct bridge_call *call;
+    size_t len = strlen(x->config.nonce);
 
-    if (!request->modern || !expose_round_find(x, rpc, &call))
-        return send_on(x, request);
-    if (!call)
+    return text.len > len && memcmp(text.text, x->config.nonce, len) == 0 &&
+           text.text[len] == '-';
+}
+
+/* Ends a request without a call when the client has not visited an address. */
+static bool refuse_unvisited(struct expose *x, const struct mcpx_rpc *rpc)
+{
+    MCPX_JSON_EACH(walk, mcpx_json_get(rpc->params, "inputResponses")) {
+        if (!is_ours(x, walk.name) ||
+            mcpx_json_equals(mcpx_json_get(walk.value, "action"), MCPX_SLICE("accept")))
+            continue;
+        expose_tell_error(x, rpc->id, BRIDGE_REJECTED,
+                          "the user did not visit the address that the server named");
+        return true;
+    }
+    return false;
+}
+
+/* Handles a request that goes on with a call answered by questions of ours. False: it does not. */
+static bool go_back(struct expose *x, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice given = mcpx_json_get(rpc->params, "requestState");
+    struct bridge_call *call = x->calls.first;
+
+    if (!given.len || !is_ours(x, (struct mcpx_slice){given.text + 1, given.len - 1}))
+        return refuse_unvisited(x, rpc);
+    while (call && !mcpx_slice_equal(given, mcpx_text_view(&call->state)))
+        call = call->next;
+    if (!call || call->bound != expose_round_binding(x, rpc)) {
         expose_tell_error(x, rpc->id, BRIDGE_BAD_PARAMS,
                           "params.requestState is not that of a call that waits for this "
                           "request: it serves once, with the same method and params");
-    else if (call->stage == EXPOSE_VISIT &&
-             are_accepted(mcpx_json_get(rpc->params, "inputResponses")))
-        call_again(x, call, request);
-    else if (call->payload.len)
-        tell_kept(x, call, rpc);
-    else
-        take_over(x, call, rpc);
+    } else if (!call->payload.len) {
+        expose_take_over(x, call, rpc);
+    } else {
+        expose_tell_kept(x, call, rpc->id, mcpx_text_view(&call->payload));
+        expose_end(x, call);
+    }
     return true;
+}
+
+bool expose_forward(struct expose *x, const struct expose_request *request)
+{
+    return (request->modern && go_back(x, request->rpc)) || send_on(x, request);
 }
 
 bool expose_invoke(struct expose *x, const struct expose_request *request)
@@ -283,7 +273,7 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
     if (err && expose_call_is_probe(call) && !call->is_again)
         expose_probe_end(x, call, NULL, true);
     else if (err)
-        fail_unsent(x, call, !proposes, err);
+        fail_unsent(x, call, !proposes, draft, err);
     else if (proposes)
         expose_proposed(x, call);
 }
@@ -322,14 +312,16 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
     struct bridge_call *held = id.text ? find_id(&x->held, id) : NULL, *call;
 
     if (held) {
-        expose_terms_turn_away(x, mcpx_text_view(&held->payload), false);
+        expose_terms_turn_away(x, mcpx_text_view(&held->payload), NULL, false);
         bridge_calls_drop(&x->held, held);
         return;
     }
     if (!id.text || expose_listen_end(x, id))
         return;
     call = find_id(&x->calls, id);
-    if (!call)
+    if (call && call->task) /* only tasks/cancel ends it */
+        mx_format(&call->state, "%q", &call->sent_in);
+    if (!call || call->task)
         return;
     expose_take_back(
         x, call, mcpx_json_type(reason) == MCPX_JSON_STRING ? reason : (struct mcpx_slice){0});
@@ -375,9 +367,10 @@ void expose_undelivered(struct expose *x, struct bridge_call *call,
 {
     mx_scoped_text message = {0};
 
-    if (put_off(x, call, event))
+    if (call->stage != EXPOSE_SAID && put_off(x, call, event))
         return;
-    if (call->purpose == EXPOSE_FOR_CLIENT && event->err == MCPX_ECAPABILITY) {
+    if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_SAID &&
+        event->err == MCPX_ECAPABILITY) {
         struct mcpx_slice would = event->envelope
                                       ? mcpx_json_get(event->envelope->payload, "would_allow")
                                       : (struct mcpx_slice){0};
@@ -409,7 +402,7 @@ static void run_out(struct expose *x, struct bridge_call *call)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
     else
         expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
-    if (call->state.len) /* the client has not asked again: nobody waits for an answer */
+    if (call->state.len && (!call->task || call->payload.len)) /* nobody waits for an answer */
         expose_end(x, call);
     else
         expose_give_up(x, call, MCPX_CAUSE_TIMEOUT, mcpx_text_view(&message));
@@ -426,20 +419,17 @@ static void resend(struct expose *x, struct bridge_call *call)
 /* True while the server may wait for the client: that has an open question of the participant. */
 static bool is_asked(const struct expose *x, const struct bridge_call *call)
 {
-    const struct bridge_call *ask = x->asks.first;
-
-    if (call->purpose != EXPOSE_FOR_CLIENT || call->modern || call->stage == EXPOSE_PROPOSED)
-        return false;
-    while (ask && (ask->about || !mcpx_slice_equal(ask->who.id, call->who.id)))
-        ask = ask->next;
-    return ask != NULL;
+    return call->purpose == EXPOSE_FOR_CLIENT && !call->modern && !x->config.answers_only &&
+           call->stage != EXPOSE_PROPOSED && bridge_calls_holder(&x->asks, call->who);
 }
 
 void expose_calls_tick(struct expose *x)
 {
-    for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
-        next = call->next;
-        if (call->due_ms <= x->now.mono_ms && is_asked(x, call))
+    BRIDGE_EACH_CALL(call, &x->calls) {
+        if (call->stage == EXPOSE_LOOKS &&
+            (call->due_ms <= x->now.mono_ms || call->heartbeat_ms <= x->now.mono_ms))
+            expose_room_look(x, call);
+        else if (call->due_ms <= x->now.mono_ms && is_asked(x, call))
             bridge_calls_defer(&x->calls, call, x->now.mono_ms + x->config.request_ms);
         else if (call->due_ms <= x->now.mono_ms)
             run_out(x, call);
@@ -454,10 +444,8 @@ int64_t expose_calls_deadline(const struct expose *x)
 {
     int64_t due = INT64_MAX;
 
-    for (const struct bridge_call *call = x->calls.first; call; call = call->next) {
-        due = call->due_ms < due ? call->due_ms : due;
-        due = call->heartbeat_ms < due ? call->heartbeat_ms : due;
-        due = call->resend_ms < due ? call->resend_ms : due;
-    }
+    for (const struct bridge_call *call = x->calls.first; call; call = call->next)
+        due = bridge_sooner(bridge_sooner(due, call->due_ms),
+                            bridge_sooner(call->heartbeat_ms, call->resend_ms));
     return due;
 }

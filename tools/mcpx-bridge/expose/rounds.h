@@ -1,20 +1,22 @@
 /*
  * rounds.h - questions of servers to the client (ask.c). A client of 2026-07-28 is asked by the
  * answer to its call, and answers by another request (rounds.c). Meanwhile the call is parked: its
- * `state` is not empty.
+ * `state` is not empty. So is a call that the client has as a task.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_ROUNDS_H
 #define MCPX_BRIDGE_EXPOSE_ROUNDS_H
 
 #include "tools/mcpx-bridge/expose/state.h"
 
+/** Most answers "input_required" to one call. */
+enum { EXPOSE_ROUNDS_MAX = 10 };
+
 /**
- * Handles a request for us; and the failure of its answer, the RESPOND in the row. The third finds
- * the call that the client could be asked about by it; NULL: none.
+ * Handles a request for us; and the failure of its answer, the RESPOND in the row. The first may
+ * return a call that has to end before it is called again for the event.
  */
-void expose_ask(struct expose *x, const struct mcpx_event *event);
+struct bridge_call *expose_ask(struct expose *x, const struct mcpx_event *event);
 void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum mcpx_err err);
-struct bridge_call *expose_ask_about(const struct expose *x, const struct mcpx_event *event);
 
 /** Handles the client's answer to a question; or a server's cancellation of one. */
 void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc);
@@ -25,58 +27,81 @@ void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
 void expose_ask_reply(struct expose *x, const struct bridge_call *call,
                       struct mcpx_slice responses);
 
-/** A call ends: ends the questions about it, and those of a participant without other calls. */
+/** A call is over: ends the questions about it, and those of a participant without other calls. */
 void expose_ask_over(struct expose *x, const struct bridge_call *call);
 
-/**
- * Ends a participant's questions and tells the client; absent: all questions, and it is not told.
- * `reason`: the error for the asker; NULL: no answer.
- */
-void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char *reason);
+/** Hashes the parts of a request that must be the same when it comes again with a state. */
+uint64_t expose_round_binding(const struct expose *x, const struct mcpx_rpc *rpc);
 
-/**
- * Most answers "input_required" to one call; most questions that the client has open, and most
- * parked calls: one participant may have a quarter.
- */
-enum { EXPOSE_ROUNDS_MAX = 10, EXPOSE_ASKS_MAX = 256 };
-
-/** Why the client cannot be asked about a call; NULL: it can. */
-const char *expose_round_obstacle(const struct expose *x, const struct bridge_call *call);
-
-/**
- * Among several clients, one that does not answer must not use up the questions of all: at the
- * limit, a parked call ends for a question about this call. It is the oldest of the participant; if
- * that has none, the oldest of all. NULL: no call has to end, or can.
- */
-struct bridge_call *expose_round_excess(const struct expose *x,
+/** The questions about a call, as members of "inputRequests". */
+struct mcpx_text expose_round_questions(const struct expose *x,
                                         const struct bridge_call *call);
-
-/** There is a question about a call: the client gets it soon, or when it asks again. */
-void expose_round_want(struct expose *x, struct bridge_call *call);
 
 /** Answers the client by the questions about its call, and parks that. False: there are none. */
 bool expose_round_offer(struct expose *x, struct bridge_call *call);
-
-/**
- * The error of a server for a modern client. "Visit these addresses first" (-32042) of 2025-11-25
- * parks the call; the error is then for a client that did not. `scratch`: memory for a change.
- */
-struct mcpx_slice expose_round_error(struct expose *x, struct bridge_call *call,
-                                     struct mcpx_slice error, struct mcpx_text *scratch);
 
 /** Keeps the answer to a parked call, a line, taken. False when there is no room. */
 bool expose_round_keep(struct expose *x, struct bridge_call *call, struct mcpx_text line);
 
 /**
- * Finds the parked call that a request goes on with, by its "requestState". False: that is a
- * server's, or none.
+ * Changes a server's error -32042 ("visit these addresses first"), which 2026-07-28 has no more,
+ * into questions; for a client that cannot be asked them, into another error.
  *
- * out   NULL: the state is ours, but of no call that waits for this request
+ * error     the server's
+ * answer    with that error, unless contract settings gave it another form
+ * scratch   memory for the change
  */
-bool expose_round_find(const struct expose *x, const struct mcpx_rpc *rpc,
-                       struct bridge_call **out);
+void expose_round_visits(const struct expose *x, const struct bridge_call *call,
+                         struct mcpx_slice error, struct mcpx_call_answer *answer,
+                         struct mcpx_text *scratch);
 
-/** Hashes the parts of a request that must be the same when it comes again with a state. */
-uint64_t expose_round_binding(const struct expose *x, const struct mcpx_rpc *rpc);
+/** A parked call goes on for this request. */
+void expose_take_over(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc);
+
+/* ---- tool calls under contract settings (checks.c) ---- */
+
+/** True when the server of a route has listed the tool, so a call of it can be checked. */
+bool expose_terms_know(struct expose *x, const struct expose_route *route);
+
+/**
+ * Admission: checks a call before it is sent or proposed.
+ *
+ * route   the tool's owner, and the params for it; NULL: no participant has the tool
+ * out     filled when it is admitted: `params`, if any, lent until another call comes or ends
+ *
+ * Returns false when the client got a refusal.
+ */
+bool expose_terms_admit(struct expose *x, const struct expose_request *request,
+                        const struct expose_route *route, struct mcpx_admission *out);
+
+/* ---- proposals (proposal.c) ---- */
+
+/** Handles the approval of a proposal; or its rejection. */
+void expose_approved(struct expose *x, struct bridge_call *call,
+                     const struct mcpx_event *event);
+void expose_rejected(struct expose *x, struct bridge_call *call,
+                     const struct mcpx_event *event);
+
+/** Ends a call that no grant covers, with the missing grant in the error. */
+void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow);
+
+/* ---- calls that wait for an approval, as tasks (room/approval.c) ---- */
+
+/** The result of a tool that did nothing; %q says why. */
+#define EXPOSE_TOOL_ERROR "{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}"
+
+/** Says what a proposal waits for. */
+struct mcpx_text expose_waits_for(const struct bridge_call *call);
+
+/** True when the client wants a task for a call; answers it by one, at the proposal's echo. */
+bool expose_wants_task(const struct bridge_call *call);
+void expose_task_begin(struct expose *x, const struct mcpx_envelope *echo);
+
+/** Serves a request about a task of ours. False: it is about something else. */
+bool expose_task_serve(struct expose *x, const struct expose_request *request);
+
+/** Tells the answer to a call that is over, for the request with that id. */
+void expose_tell_kept(struct expose *x, const struct bridge_call *call, struct mcpx_slice id,
+                      struct mcpx_slice answer);
 
 #endif

@@ -7,66 +7,46 @@
 
 #include "lib/base/match.h"
 
-/* A name inside params: the object that holds it, and the member. */
+/* A name inside params: the object that holds it, the member, and what it names. */
 struct holder {
     struct mcpx_slice object;
     const char *member;
+    enum expose_space space;
 };
 
-static bool is_prompt(struct mcpx_slice ref)
-{
-    return mcpx_json_equals(mcpx_json_get(ref, "type"), MCPX_SLICE("ref/prompt"));
-}
-
-/* ---- owners of resources ---- */
+/* ---- owners of what is in no list ---- */
 
 /*
- * The template with the longest text before its first expression wins; `best` is that length plus
- * one. Renamed templates do not count: their URIs name the owner.
+ * One more than the length of the text before the first expression of its best template; 0: none
+ * fits. Renamed templates do not count: their URIs name the owner.
  */
-static void fit_template(const struct expose *x, const struct expose_item *template,
-                         struct mcpx_slice uri, struct expose_route *out, size_t *best)
+static size_t template_of(const struct expose *x, const struct expose_participant *participant,
+                          struct mcpx_slice uri)
 {
-    struct mcpx_slice shown = expose_names_shown(&x->names, EXPOSE_URI_TEMPLATE, template);
-    size_t fit;
-
-    if (!template->own.len || !mcpx_slice_equal(shown, template->own) ||
-        !expose_uri_matches(template->own, uri))
-        return;
-    fit = expose_uri_literal(template->own) + 1;
-    if (fit > *best) {
-        out->item = (struct expose_item){template->participant, uri};
-        out->rival = (struct mcpx_slice){0};
-        *best = fit;
-    } else if (fit == *best &&
-               !mcpx_slice_equal(out->item.participant, template->participant)) {
-        out->rival = template->participant;
-    }
-}
-
-static bool by_template(const struct expose *x, struct mcpx_slice uri,
-                        struct expose_route *out)
-{
+    mx_scoped_text own = {0};
     size_t best = 0;
 
-    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
-        mx_scoped_text template = {0};
+    MCPX_JSON_EACH(walk, mcpx_text_view(&participant->lists[EXPOSE_TEMPLATES].text)) {
+        struct expose_item item = {.participant = participant->id};
+        struct mcpx_slice shown;
 
-        MCPX_JSON_EACH(walk, mcpx_text_view(&participant->lists[EXPOSE_TEMPLATES].text)) {
-            mcpx_text_reset(&template);
-            mcpx_json_add_unescaped(&template, mcpx_json_get(walk.value, "uriTemplate"));
-            fit_template(x, &(struct expose_item){participant->id, mcpx_text_view(&template)},
-                         uri, out, &best);
-        }
+        mcpx_text_reset(&own);
+        mcpx_json_add_unescaped(&own, mcpx_json_get(walk.value, "uriTemplate"));
+        item.own = mcpx_text_view(&own);
+        shown = expose_names_shown(&x->names, EXPOSE_URI_TEMPLATE, &item);
+        if (own.len && mcpx_slice_equal(shown, item.own) &&
+            expose_uri_matches(item.own, uri) && expose_uri_literal(item.own) >= best)
+            best = expose_uri_literal(item.own) + 1;
     }
-    return best > 0;
+    return best;
 }
 
-/* Length of the longest beginning that a URI shares with one listed by the participant. */
+/* Length of the longest beginning that the URI shares with a listed one: its scheme at least. */
 static size_t likeness(const struct expose_participant *participant, struct mcpx_slice uri)
 {
     static const enum expose_list lists[] = {EXPOSE_RESOURCES, EXPOSE_TEMPLATES};
-    size_t best = 0;
+    const char *colon = memchr(uri.text, ':', uri.len);
+    size_t scheme = colon ? (size_t)(colon - uri.text) + 1 : uri.len, best = 0;
 
     for (size_t i = 0; i < 2; i++) {
         MCPX_JSON_EACH(walk, mcpx_text_view(&participant->lists[lists[i]].text)) {
@@ -77,28 +57,51 @@ static size_t likeness(const struct expose_participant *participant, struct mcpx
             best = common > best ? common : best;
         }
     }
-    return best;
+    return best < scheme ? 0 : best;
 }
 
-/* Finds the participant whose resources share the longest beginning with the URI: at least its
- * scheme, and longer than for any other participant. */
-static bool by_likeness(const struct expose *x, struct mcpx_slice uri, struct expose_item *out)
+enum property { TEMPLATE, RESOURCES, LIKENESS, SERVER };
+
+/* How much a participant has of a property; 0: nothing. */
+static size_t measure(const struct expose *x, const struct expose_participant *participant,
+                      enum property property, struct mcpx_slice uri)
 {
-    const char *colon = memchr(uri.text, ':', uri.len);
-    size_t scheme = colon ? (size_t)(colon - uri.text) + 1 : uri.len;
-    size_t best = 0;
-    bool alone = false;
+    switch (property) {
+    case TEMPLATE:
+        return template_of(x, participant, uri);
+    case LIKENESS:
+        return likeness(participant, uri);
+    case RESOURCES:
+        return participant->lists[EXPOSE_RESOURCES].text.len ||
+               participant->lists[EXPOSE_TEMPLATES].text.len ||
+               expose_participant_capability(participant, "resources").text;
+    default:
+        return participant->state == EXPOSE_PARTICIPANT_LISTED && participant->hello.len;
+    }
+}
+
+/*
+ * Finds the participant with most of a property. Where another one has as much, it is the rival by
+ * its template; else none is found.
+ */
+static bool find_most(const struct expose *x, enum property property, struct mcpx_slice own,
+                      struct expose_route *out)
+{
+    struct mcpx_slice rival = {0};
+    size_t most = 0;
 
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
-        size_t like = likeness(participant, uri);
+        size_t has = measure(x, participant, property, own);
 
-        if (like < scheme || like < best)
+        if (!has || has < most)
             continue;
-        alone = like > best;
-        best = like;
-        *out = (struct expose_item){participant->id, uri};
+        rival = has == most ? participant->id : (struct mcpx_slice){0};
+        if (has > most)
+            out->item = (struct expose_item){participant->id, own};
+        most = has;
     }
-    return alone;
+    out->rival = property == TEMPLATE ? rival : (struct mcpx_slice){0};
+    return most > 0 && (property == TEMPLATE || !rival.text);
 }
 
 static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
@@ -113,33 +116,7 @@ static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
     return false;
 }
 
-/* Finds the only participant with the property `is_so`. */
-static bool by_being_alone(const struct expose *x,
-                           bool (*is_so)(const struct expose_participant *),
-                           struct mcpx_slice own, struct expose_item *out)
-{
-    size_t count = 0;
-
-    EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
-        if (!is_so(participant))
-            continue;
-        *out = (struct expose_item){participant->id, own};
-        count++;
-    }
-    return count == 1;
-}
-
-static bool has_resources(const struct expose_participant *participant)
-{
-    return participant->lists[EXPOSE_RESOURCES].text.len ||
-           participant->lists[EXPOSE_TEMPLATES].text.len ||
-           expose_participant_capability(participant, "resources").text;
-}
-
-static bool is_server(const struct expose_participant *participant)
-{
-    return participant->state == EXPOSE_PARTICIPANT_LISTED && participant->hello.len;
-}
+/* ---- owners of names ---- */
 
 /* Finds the owner of a shown name, or two rivals with the same own name. */
 static bool find_name(const struct expose *x, enum expose_space space, struct mcpx_slice name,
@@ -160,39 +137,26 @@ static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct expos
         return true;
     if (expose_uri_is_wrapped(uri))
         return by_wrapping(x, uri, out);
-    return by_template(x, uri, out) || by_being_alone(x, has_resources, uri, &out->item) ||
-           by_likeness(x, uri, &out->item);
-}
-
-/* ---- owners of names ---- */
-
-static bool find_item(const struct expose *x, const struct mcpx_rpc *rpc,
-                      struct mcpx_slice name, struct expose_route *out)
-{
-    struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
-
-    if (bridge_is(rpc->method, "tools/call"))
-        return find_name(x, EXPOSE_TOOL_NAME, name, out);
-    if (bridge_is(rpc->method, "prompts/get") || is_prompt(ref))
-        return find_name(x, EXPOSE_PROMPT_NAME, name, out);
-    if (ref.text && find_name(x, EXPOSE_URI_TEMPLATE, name, out))
-        return true;
-    if (mcpx_json_get(rpc->params, "taskId").text)
-        return expose_names_find(&x->ids, EXPOSE_TASK_ID, name, &out->item);
-    return find_uri(x, name, out);
+    return find_most(x, TEMPLATE, uri, out) || find_most(x, RESOURCES, uri, out) ||
+           find_most(x, LIKENESS, uri, out);
 }
 
 static struct holder find_holder(const struct mcpx_rpc *rpc)
 {
+    const char *member = mcpx_rpc_context_member(rpc->method);
     struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
+    bool is_prompt = mcpx_json_equals(mcpx_json_get(ref, "type"), MCPX_SLICE("ref/prompt"));
+    bool is_tool = bridge_is(rpc->method, "tools/call");
 
-    if (bridge_is(rpc->method, "completion/complete"))
-        return (struct holder){ref, is_prompt(ref) ? "name" : "uri"};
-    if (bridge_is(rpc->method, "tools/call") || bridge_is(rpc->method, "prompts/get"))
-        return (struct holder){rpc->params, "name"};
-    if (mcpx_json_get(rpc->params, "taskId").text)
-        return (struct holder){rpc->params, "taskId"};
-    return (struct holder){rpc->params, "uri"};
+    if (!member || *member == 'u')
+        return (struct holder){rpc->params, "uri", EXPOSE_URI};
+    if (*member == 't')
+        return (struct holder){rpc->params, "taskId", EXPOSE_TASK_ID};
+    if (*member == 'n')
+        return (struct holder){rpc->params, "name",
+                               is_tool ? EXPOSE_TOOL_NAME : EXPOSE_PROMPT_NAME};
+    return is_prompt ? (struct holder){ref, "name", EXPOSE_PROMPT_NAME}
+                     : (struct holder){ref, "uri", EXPOSE_URI_TEMPLATE};
 }
 
 /* Appends the params with the participant's own name in place of the client's. */
@@ -217,14 +181,15 @@ static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder
  * Names that --only leaves out are not found. Task ids are found: --only covered their calls. Among
  * several clients, no client gets at a task by the server's own id.
  */
-static bool find(const struct expose *x, const struct mcpx_rpc *rpc, struct expose_route *out)
+static bool find(const struct expose *x, enum expose_space space, struct expose_route *out)
 {
     struct mcpx_slice name = mcpx_text_view(&out->name);
-    bool is_task = mcpx_json_get(rpc->params, "taskId").text != NULL;
+    bool is_task = space == EXPOSE_TASK_ID;
+    bool is_uri = space == EXPOSE_URI || space == EXPOSE_URI_TEMPLATE;
 
-    return (find_item(x, rpc, name, out) ||
+    return (find_name(x, space, name, out) || (is_uri && find_uri(x, name, out)) ||
             (x->names.plain && !(is_task && x->config.answers_only) &&
-             by_being_alone(x, is_server, name, &out->item))) &&
+             find_most(x, SERVER, name, out))) &&
            (is_task || expose_only_covers(x, out->item.participant, name));
 }
 
@@ -236,7 +201,7 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
     if (mcpx_json_count(holder.object, holder.member) != 1 ||
         !mcpx_json_add_unescaped(&out->name, mcpx_json_get(holder.object, holder.member)))
         return EXPOSE_MALFORMED;
-    if (!find(x, rpc, out))
+    if (!find(x, holder.space, out))
         return EXPOSE_UNKNOWN;
     write_params(rpc, &holder, out->item.own, &out->params);
     if (out->rival.text)

@@ -3,17 +3,16 @@
  * progress, the request has a token that no other bridge in the topic uses. A proposal has neither:
  * its approver sends the request.
  */
-#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/rounds.h"
 
 #include "lib/base/match.h"
+#include "tools/common/proposal.h"
 
 /* ---- --only ---- */
 
-/*
- * One pattern matches participants and names alike, because users read both in a client's list.
+/* One pattern matches participants and names alike, because users read both in a client's list.
  * Rejected: two options. A participant's names are known only after it is asked; a participant that
- * cannot have a matching name is not asked.
- */
+ * cannot have a matching name is not asked. */
 
 /* The longest id, in bytes, that shown names hold uncut. */
 enum { ID_WHOLE_MAX = 32 };
@@ -127,65 +126,98 @@ enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
     return EXPOSE_PROPOSED;
 }
 
-/* Appends the params with another progress token; empty: without a token. */
-static void add_params(struct mcpx_text *out, struct mcpx_slice params,
-                       const struct mcpx_text *token)
+bool expose_wants_task(const struct bridge_call *call)
 {
-    struct mcpx_text meta = {0}, none = {0};
+    struct mcpx_slice extensions = mcpx_json_get(call->can, "extensions");
+    struct mcpx_slice wish = call->modern ? mcpx_json_get(extensions, EXPOSE_META "tasks")
+                                          : mcpx_json_get(call->params, "task");
 
-    bridge_add_with(&meta, mcpx_json_get(params, "_meta"), "progressToken", token);
-    bridge_add_with(out, params, "_meta",
-                    mcpx_json_length(mcpx_text_view(&meta)) ? &meta : &none);
-    mcpx_text_fini(&meta);
+    return wish.text && bridge_is(call->method, "tools/call");
 }
 
-static void write_payload(const struct expose *x, const struct bridge_call *call,
-                          struct mcpx_text *out)
+/* Appends the pin of a tool, if its owner lists it. */
+static void add_pin(const struct expose *x, const struct bridge_call *call,
+                    struct mcpx_text *out)
 {
-    mx_scoped_text token = {0}, params = {0};
+    const struct expose_participant *owner = expose_catalog_find(&x->catalog, call->who.id);
+    struct mcpx_slice tools = {0};
 
-    if (call->stage == EXPOSE_PROPOSED) {
-        mcpx_text_puts(out, "{");
-    } else {
-        mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,", call->number);
+    if (owner)
+        tools = mcpx_text_view(&owner->lists[EXPOSE_TOOLS].text);
+    MCPX_JSON_EACH_WHILE(!out->len, walk, tools)
+        if (mcpx_json_equals(mcpx_json_get(walk.value, "name"), call->context))
+            proposal_add_pin(out, walk.value);
+}
+
+/* The params as they are sent: with our progress token, or with the pin of a proposed tool. The
+ * client's wish for a task is not part of a proposal where the bridge makes the task. */
+static struct mcpx_slice params_of(const struct expose *x, const struct bridge_call *call,
+                                   struct mcpx_text *scratch)
+{
+    bool proposes = call->stage == EXPOSE_PROPOSED;
+    bool no_task = x->config.room && proposes && expose_wants_task(call);
+    struct mcpx_slice meta = mcpx_json_get(call->params, "_meta");
+    struct mcpx_json_change changes[3], whole[] = {{.name = "_meta"}, {.name = "task"}};
+    mx_scoped_text token = {0}, pin = {0}, can = {0}, changed = {0}, none = {0};
+    size_t count = 0;
+
+    if (!proposes)
         mx_format(&token, "\"%s-%s\"", x->config.nonce, call->number);
-    }
+    else if (bridge_is(call->method, "tools/call"))
+        add_pin(x, call, &pin);
     if (call->token.len)
-        add_params(&params, call->params, &token);
-    mx_format(out, "\"method\":%q%s%s}", call->method, call->params.len ? ",\"params\":" : "",
-              call->token.len ? mcpx_text_view(&params) : call->params);
+        changes[count++] = (struct mcpx_json_change){"progressToken", mcpx_text_view(&token)};
+    if (pin.len)
+        changes[count++] = (struct mcpx_json_change){PROPOSAL_PIN, mcpx_text_view(&pin)};
+    if (no_task && call->can.text) {
+        bridge_add_with(&can, call->can, "extensions", &none);
+        changes[count++] =
+            (struct mcpx_json_change){EXPOSE_META "clientCapabilities", mcpx_text_view(&can)};
+    }
+    if (!count && !no_task)
+        return call->params;
+    mcpx_json_add_changed(&changed, meta, changes, count);
+    if (mcpx_json_length(mcpx_text_view(&changed)))
+        whole[0].value = mcpx_text_view(&changed);
+    mcpx_json_add_changed(scratch, call->params, whole, no_task ? 2 : 1);
+    return mcpx_text_view(scratch);
+}
+
+static struct mcpx_text payload_of(const struct expose *x, const struct bridge_call *call)
+{
+    mx_scoped_text scratch = {0};
+    struct mcpx_slice params = params_of(x, call, &scratch);
+    struct mcpx_text out = {0};
+
+    mcpx_text_puts(&out, "{");
+    if (call->stage != EXPOSE_PROPOSED)
+        mx_format(&out, "\"jsonrpc\":\"2.0\",\"id\":%s,", call->number);
+    mx_format(&out, "\"method\":%q%s%s}", call->method, params.len ? ",\"params\":" : "",
+              params);
+    return out;
+}
+
+/* Sends a draft to a participant. Takes `payload`. */
+static void send_to(struct expose *x, struct mcpx_slice participant, struct mcpx_draft draft,
+                    struct mcpx_text payload)
+{
+    struct bridge_row row = {.action = {.type = BRIDGE_SEND, .draft = draft}};
+
+    row.action.draft.to = &participant;
+    row.action.draft.to_count = 1;
+    bridge_output_put(&x->output, row, payload);
 }
 
 void expose_send_call(struct expose *x, const struct bridge_call *call)
 {
-    struct mcpx_slice participant = call->who.id;
-    struct mcpx_draft draft = {.type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal"
-                                                                      : "mcp/request",
-                               .to = &participant,
-                               .to_count = 1,
+    bool proposes = call->stage == EXPOSE_PROPOSED;
+    struct mcpx_draft draft = {.type = proposes ? "mcp/proposal" : "mcp/request",
                                .timeout_ms = -1,
                                .tag = (void *)(uintptr_t)call->number};
-    struct bridge_action action = {.type = BRIDGE_SEND, .draft = draft};
-    struct mcpx_text payload = {0};
 
-    if (call->stage == EXPOSE_PROPOSED && call->due_ms != INT64_MAX)
-        action.draft.expires_ms = x->now.wall_ms + call->due_ms - x->now.mono_ms;
-    write_payload(x, call, &payload);
-    bridge_output_put(&x->output, (struct bridge_row){.action = action}, payload);
-}
-
-void expose_add_unsent(struct expose *x, const struct bridge_call *call, enum mcpx_err err,
-                       struct mcpx_text *out)
-{
-    mx_scoped_text payload = {0};
-
-    if (err == MCPX_ETOOBIG) {
-        write_payload(x, call, &payload);
-        bridge_add_too_big(out, NULL, "a message", payload.len,
-                           x->view.message_max(x->view.user));
-    } else {
-        mcpx_text_puts(out, mcpx_strerror(err));
-    }
+    if (proposes && call->due_ms != INT64_MAX)
+        draft.expires_ms = x->now.wall_ms + call->due_ms - x->now.mono_ms;
+    send_to(x, call->who.id, draft, payload_of(x, call));
 }
 
 struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
@@ -221,17 +253,6 @@ void expose_want(struct expose *x, enum bridge_action_type type, struct mcpx_sli
         bridge_output_add(&x->output, &(struct bridge_row){.action = action});
 }
 
-/* Takes `payload`. */
-static void send_message(struct expose *x, const char *type, struct mcpx_slice to,
-                         struct mcpx_text payload, struct mcpx_slice about)
-{
-    struct mcpx_draft draft = {
-        .type = type, .to = &to, .to_count = 1, .correlation_id = about};
-    struct bridge_action action = {.type = BRIDGE_SEND, .draft = draft};
-
-    bridge_output_put(&x->output, (struct bridge_row){.action = action}, payload);
-}
-
 void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
                         struct mcpx_text params, struct mcpx_slice about)
 {
@@ -240,7 +261,8 @@ void expose_send_notice(struct expose *x, struct mcpx_slice participant, const c
 
     if (may_send(x, "mcp/request", mcpx_slice_of(method), &nothing)) {
         bridge_add_notice(&payload, method, &params);
-        send_message(x, "mcp/request", participant, payload, about);
+        send_to(x, participant,
+                (struct mcpx_draft){.type = "mcp/request", .correlation_id = about}, payload);
     }
     mcpx_text_fini(&params);
 }
@@ -256,6 +278,7 @@ void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
                "grant for mcp/withdraw");
         return;
     }
-    send_message(x, "mcp/withdraw", participant, mx_formatted("{\"reason\":%q}", reason),
-                 envelope);
+    send_to(x, participant,
+            (struct mcpx_draft){.type = "mcp/withdraw", .correlation_id = envelope},
+            mx_formatted("{\"reason\":%q}", reason));
 }

@@ -51,7 +51,7 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
         expose_tell_error(x, request->rpc->id, BRIDGE_BAD_PARAMS,
                           "params.cursor: the list comes in one page, no cursor was given "
                           "out");
-    } else if (is_list_missing(x, list, &who)) {
+    } else if (is_list_missing(x, list, &who) && !expose_is_hidden(x, list)) {
         expose_tell_error_text(x, request->rpc->id, BRIDGE_UNAVAILABLE,
                                "participant %s did not send its list, and no other has one; "
                                "the bridge's standard error says why",
@@ -66,7 +66,6 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
 /* Sets one level for all servers; later servers get it when they join. */
 static bool set_level(struct expose *x, const struct expose_request *request)
 {
-    struct mcpx_text *level = &x->client.level;
     unsigned number = bridge_log_level(mcpx_json_get(request->rpc->params, "level"));
 
     if (!number) {
@@ -76,12 +75,8 @@ static bool set_level(struct expose *x, const struct expose_request *request)
         return true;
     }
     x->client.log_level = number;
-    mcpx_text_reset(level);
-    mcpx_text_slice(level, request->rpc->params);
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
-        if (expose_participant_capability(participant, "logging").text)
-            expose_send_own(x, EXPOSE_FOR_NOBODY, participant->id, "logging/setLevel",
-                            mx_formatted("%s", level));
+        expose_probe_level(x, participant);
     return answer_empty(x, request);
 }
 
@@ -90,9 +85,6 @@ static bool set_level(struct expose *x, const struct expose_request *request)
  * servers it is the client. Lists are always among its capabilities: a server with lists may join
  * at any time, and capabilities are stated only once.
  */
-
-static const char *const versions[] = {EXPOSE_LEGACY, "2025-06-18", "2025-03-26",
-                                       "2024-11-05"};
 
 /* True when a server of the topic has the capability, or that member of it. */
 static bool some_can(const struct expose *x, const char *capability, const char *member)
@@ -115,6 +107,10 @@ static void add_extensions(const struct expose *x, struct mcpx_text *out)
     struct mcpx_slice names[MAX];
     size_t count = 0;
 
+    if (x->config.room) { /* for approvals */
+        names[count++] = MCPX_SLICE(EXPOSE_META "tasks");
+        mcpx_text_puts(out, ",\"extensions\":{\"" EXPOSE_META "tasks\":{}");
+    }
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
         struct mcpx_slice own = expose_participant_capability(participant, "extensions");
 
@@ -135,16 +131,18 @@ static void add_extensions(const struct expose *x, struct mcpx_text *out)
 
 static struct mcpx_text capabilities_of(const struct expose *x, bool modern)
 {
+    bool watches =
+        !x->config.answers_only && expose_room_has(x, EXPOSE_RESOURCES, MCPX_SLICE(ROOM_URI));
     mx_scoped_text extensions = {0};
 
     add_extensions(x, &extensions);
     return mx_formatted(
         "{\"tools\":{\"listChanged\":true},\"resources\":{%s\"listChanged\":true},"
         "\"prompts\":{\"listChanged\":true}%s%s%s%s}",
-        some_can(x, "resources", "subscribe") ? "\"subscribe\":true," : "",
+        watches || some_can(x, "resources", "subscribe") ? "\"subscribe\":true," : "",
         some_can(x, "completions", NULL) ? ",\"completions\":{}" : "",
         modern && !some_can(x, "logging", NULL) ? "" : ",\"logging\":{}",
-        !modern && some_can(x, "tasks", NULL)
+        !modern && (x->config.room || some_can(x, "tasks", NULL))
             ? ",\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}"
             : "",
         &extensions);
@@ -165,6 +163,8 @@ static struct mcpx_text instructions_of(const struct expose *x)
             mx_format(&all, "%s# %s\n\n", all.len ? "\n\n" : "", participant->id);
         mcpx_json_add_unescaped(&all, own);
     }
+    if (x->config.room)
+        expose_room_instruct(x, &all);
     return all;
 }
 
@@ -175,100 +175,89 @@ static void keep(struct mcpx_text *out, struct mcpx_slice value)
         mcpx_text_slice(out, value);
 }
 
-/* Keeps what the client says about itself. At its first request the bridge greets the servers. */
+/*
+ * Keeps what the client says about itself; of several clients, none stands for all. At the first
+ * request the bridge greets the servers.
+ */
 static void greet(struct expose *x, const struct mcpx_rpc *rpc)
 {
-    bool first = !x->client.greeted;
+    bool first = !x->client.greeted, old = bridge_is(rpc->method, "initialize");
 
-    if (x->config.answers_only) {
-        /* several clients: none stands for all */
-    } else if (bridge_is(rpc->method, "initialize")) {
-        keep(&x->client.capabilities, mcpx_json_get(rpc->params, "capabilities"));
-        keep(&x->client.info, mcpx_json_get(rpc->params, "clientInfo"));
-    } else if (first) {
-        keep(&x->client.info, expose_meta(rpc, EXPOSE_META "clientInfo"));
-        keep(&x->client.capabilities, expose_meta(rpc, EXPOSE_META "clientCapabilities"));
+    if (!x->config.answers_only && (old || first)) {
+        keep(&x->client.info, old ? mcpx_json_get(rpc->params, "clientInfo")
+                                  : expose_meta(rpc, EXPOSE_META "clientInfo"));
+        keep(&x->client.capabilities,
+             old ? mcpx_json_get(rpc->params, "capabilities")
+                 : expose_meta(rpc, EXPOSE_META "clientCapabilities"));
     }
     x->client.greeted = true;
     if (first)
-        expose_probe_all(x, false);
+        expose_probe_all(x, false, false);
 }
 
-static const char *agree_on(struct mcpx_slice asked)
+/* Answers "initialize" or "server/discover". */
+static bool introduce(struct expose *x, const struct expose_request *request)
 {
-    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++)
-        if (mcpx_json_equals(asked, mcpx_slice_of(versions[i])))
-            return versions[i];
-    return versions[0];
-}
+    bool modern = bridge_is(request->rpc->method, "server/discover");
+    struct mcpx_slice asked = mcpx_json_get(request->rpc->params, "protocolVersion");
+    mx_scoped_text capabilities = capabilities_of(x, modern), self = expose_self(x);
+    mx_scoped_text instructions = instructions_of(x);
+    struct mcpx_text out = {0};
 
-/* Refuses requests before the first join: empty lists would look like a topic without servers. */
-static bool has_topic(struct expose *x, const struct expose_request *request)
-{
-    if (!x->was_joined)
-        expose_tell_error_text(x, request->rpc->id, BRIDGE_UNAVAILABLE,
-                               "the topic cannot be reached%s%s", x->away.len ? ": " : "",
-                               &x->away);
-    return x->was_joined;
-}
-
-/* The members of both greetings: capabilities, our name, and the servers' instructions. */
-static struct mcpx_text introduce(const struct expose *x, bool modern)
-{
-    mx_scoped_text capabilities = capabilities_of(x, modern);
-    mx_scoped_text self = expose_self(x), instructions = instructions_of(x);
-    struct mcpx_text out =
-        mx_formatted("\"capabilities\":%s,\"serverInfo\":%s", &capabilities, &self);
-
+    if (modern && !(expose_meta(request->rpc, EXPOSE_META "protocolVersion").text &&
+                    expose_meta(request->rpc, EXPOSE_META "clientCapabilities").text)) {
+        expose_tell_error(x, request->rpc->id, BRIDGE_BAD_PARAMS,
+                          "_meta lacks the protocol version or the client's capabilities");
+        return true;
+    }
+    if (modern)
+        mcpx_text_puts(&out, "{\"supportedVersions\":[\"" EXPOSE_MODERN "\"]");
+    else
+        mx_format(&out, "{\"protocolVersion\":%s",
+                  bridge_is_any(asked, "\"2025-06-18\"", "\"2025-03-26\"", "\"2024-11-05\"")
+                      ? asked
+                      : MCPX_SLICE("\"" EXPOSE_LEGACY "\""));
+    mx_format(&out, ",\"capabilities\":%s,\"serverInfo\":%s", &capabilities, &self);
     if (instructions.len)
         mcpx_json_add_member(&out, "instructions", mcpx_text_view(&instructions));
-    return out;
-}
-
-static bool hello(struct expose *x, const struct expose_request *request)
-{
-    struct mcpx_slice asked = mcpx_json_get(request->rpc->params, "protocolVersion");
-    mx_scoped_text introduction = introduce(x, false);
-
-    expose_tell_result(
-        x, request,
-        mx_formatted("{\"protocolVersion\":%q,%s}", agree_on(asked), &introduction));
+    if (modern)
+        mx_format(&out, ",\"_meta\":{\"" EXPOSE_META "serverInfo\":%s}", &self);
+    mcpx_text_puts(&out, "}");
+    expose_tell_result(x, request, out);
     return true;
 }
 
-static bool discover(struct expose *x, const struct expose_request *request)
+/* ---- tools and tasks ---- */
+
+static bool call_tool(struct expose *x, const struct expose_request *request)
 {
-    mx_scoped_text introduction = introduce(x, true), self = expose_self(x);
+    struct expose_request meant = *request;
+    mx_scoped_text text = {0};
+    struct mcpx_rpc rpc;
+    enum expose_discovery found = expose_discover(x, &meant, &rpc, &text);
 
-    expose_tell_result(
-        x, request,
-        mx_formatted("{\"resultType\":\"complete\",\"supportedVersions\":[\"" EXPOSE_MODERN
-                     "\"],%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{\"" EXPOSE_META
-                     "serverInfo\":%s}}",
-                     &introduction, &self));
-    return true;
+    return found == EXPOSE_GOES_ON ? expose_forward(x, &meant) : found == EXPOSE_SERVED;
 }
-
-/* ---- tasks ---- */
 
 static bool forward_task(struct expose *x, const struct expose_request *request)
 {
-    return expose_lacks_tasks(x, request) || expose_forward(x, request);
+    return expose_lacks_tasks(x, request) || expose_task_serve(x, request) ||
+           expose_forward(x, request);
 }
-
-/* ---- requests ---- */
 
 /* The owners of resources must be known. */
 static bool listen(struct expose *x, const struct expose_request *request)
 {
     struct mcpx_slice wanted = mcpx_json_get(request->rpc->params, "notifications");
+    bool waits = request->may_wait && mcpx_json_get(wanted, "resourceSubscriptions").text &&
+                 !expose_is_settled(x, -1);
 
-    if (mcpx_json_get(wanted, "resourceSubscriptions").text && request->may_wait &&
-        !expose_is_settled(x, -1))
-        return false;
-    expose_listen(x, request);
-    return true;
+    if (!waits)
+        expose_listen(x, request);
+    return !waits;
 }
+
+/* ---- requests ---- */
 
 /* `list`: the list that must be known before a request is handled; NOTHING: none, ANY: all. */
 enum { NOTHING = -2, ANY = -1 };
@@ -278,15 +267,15 @@ static const struct method {
     handler *handle;
     int list;
 } methods[] = {
-    {"initialize", hello, ANY},
-    {"server/discover", discover, ANY},
+    {"initialize", introduce, ANY},
+    {"server/discover", introduce, ANY},
     {"ping", answer_empty, NOTHING},
     {"logging/setLevel", set_level, NOTHING},
     {"tools/list", answer_list, EXPOSE_TOOLS},
     {"resources/list", answer_list, EXPOSE_RESOURCES},
     {"resources/templates/list", answer_list, EXPOSE_TEMPLATES},
     {"prompts/list", answer_list, EXPOSE_PROMPTS},
-    {"tools/call", expose_forward, NOTHING},
+    {"tools/call", call_tool, NOTHING},
     {"mcp.tool.invoke", expose_invoke, NOTHING},
     {"resources/read", expose_forward, NOTHING},
     {"resources/subscribe", expose_forward, NOTHING},
@@ -305,12 +294,12 @@ static bool read_revision(struct expose *x, struct expose_request *request)
 {
     struct mcpx_slice asked = expose_meta(request->rpc, EXPOSE_META "protocolVersion");
 
-    request->modern = asked.text != NULL;
+    request->modern = asked.text || bridge_is(request->rpc->method, "server/discover");
     if (!asked.text || mcpx_json_equals(asked, MCPX_SLICE(EXPOSE_MODERN)))
         return true;
-    expose_tell_error_with(
+    expose_tell_error_of(
         x, request->rpc->id, BRIDGE_BAD_VERSION,
-        "the bridge does not support this protocol version",
+        mx_formatted("%s", "the bridge does not support this protocol version"),
         mx_formatted("{\"supported\":[\"" EXPOSE_MODERN "\"],\"requested\":%s}", asked));
     return false;
 }
@@ -323,18 +312,18 @@ static bool read_revision(struct expose *x, struct expose_request *request)
 /* REACH_MS: the longest wait for a router not reached yet. HELD: most lines kept, and bytes. */
 enum { REACH_MS = 20000, HELD_MAX = 1024, HELD_BYTES = 128 << 20 };
 
-static void hold(struct expose *x, struct mcpx_slice line, struct mcpx_slice id)
+static void hold(struct expose *x, const struct mcpx_rpc *rpc)
 {
     struct bridge_call *held;
 
-    if (x->held.count == HELD_MAX || line.len > HELD_BYTES - x->held.payload_bytes) {
-        if (!expose_terms_turn_away(x, line, true))
-            expose_tell_error(x, id, BRIDGE_UNAVAILABLE,
+    if (x->held.count == HELD_MAX || rpc->text.len > HELD_BYTES - x->held.payload_bytes) {
+        if (!expose_terms_turn_away(x, rpc->text, NULL, true))
+            expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE,
                               "too many requests wait for the topic's servers");
         return;
     }
-    held = bridge_calls_add(&x->held, &(struct bridge_call){.id = id});
-    bridge_calls_hold(&x->held, held, line);
+    held = bridge_calls_add(&x->held, &(struct bridge_call){.id = rpc->id});
+    bridge_calls_hold(&x->held, held, rpc->text);
     if (!x->reach_ms)
         x->reach_ms = x->now.mono_ms + REACH_MS;
     held->due_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
@@ -342,26 +331,38 @@ static void hold(struct expose *x, struct mcpx_slice line, struct mcpx_slice id)
         held->due_ms = x->reach_ms;
 }
 
-/* Returns false when the request must wait. */
+/*
+ * Returns false when the request must wait. Before the first join it is refused: empty lists would
+ * look like a topic without servers.
+ */
 static bool serve_method(struct expose *x, const struct method *method,
                          const struct expose_request *request)
 {
-    if (method->list == NOTHING)
-        return method->handle(x, request);
-    if (request->may_wait && !expose_is_settled(x, method->list))
+    if (method->list != NOTHING && request->may_wait && !expose_is_settled(x, method->list))
         return false;
-    return !has_topic(x, request) || method->handle(x, request);
+    if (method->list == NOTHING || x->was_joined)
+        return method->handle(x, request);
+    expose_tell_error_text(x, request->rpc->id, BRIDGE_UNAVAILABLE,
+                           "the topic cannot be reached%s%s", x->away.len ? ": " : "",
+                           &x->away);
+    return true;
 }
 
-/* False for subscriptions that get no notifications, and invocations without contract settings. */
-static bool is_supported(const struct expose *x, const struct method *method)
+/*
+ * False for what the newest revision has no more, for subscriptions that get no notifications, and
+ * for invocations without contract settings.
+ */
+static bool is_supported(const struct expose *x, const struct method *method, bool modern)
 {
+    if (modern &&
+        bridge_is_any(mcpx_slice_of(method->method), "initialize", "ping", "logging/setLevel",
+                      "resources/subscribe", "resources/unsubscribe", "tasks/result"))
+        return false;
     return !(method->handle == listen && x->config.answers_only) &&
            (method->handle != expose_invoke || x->config.terms);
 }
 
-static void serve_request(struct expose *x, struct mcpx_slice line, const struct mcpx_rpc *rpc,
-                          bool may_wait)
+static void serve_request(struct expose *x, const struct mcpx_rpc *rpc, bool may_wait)
 {
     struct expose_request request = {.rpc = rpc, .may_wait = may_wait};
 
@@ -371,11 +372,11 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
         if (!bridge_is(rpc->method, methods[i].method))
             continue;
-        if (!is_supported(x, &methods[i]))
+        if (!is_supported(x, &methods[i], request.modern))
             break;
         request.list = methods[i].list;
         if (!serve_method(x, &methods[i], &request))
-            hold(x, line, rpc->id);
+            hold(x, rpc);
         return;
     }
     expose_tell_error_text(x, rpc->id, BRIDGE_NO_METHOD, "there is no method %s",
@@ -397,13 +398,11 @@ static void serve_notification(struct expose *x, const struct mcpx_rpc *rpc)
 static void refuse_line(struct expose *x, struct mcpx_slice value,
                         const struct mcpx_fault *fault, int code)
 {
-    struct mcpx_slice id = mcpx_json_get(value, "id");
-    enum mcpx_json_type type = mcpx_json_type(id);
+    struct mcpx_slice id = {0};
     struct mcpx_text message;
 
-    if (mcpx_json_count(value, "id") != 1 ||
-        (type != MCPX_JSON_STRING && type != MCPX_JSON_NUMBER))
-        id = (struct mcpx_slice){0};
+    if (mcpx_json_count(value, "id") == 1)
+        id = bridge_id(mcpx_json_get(value, "id"));
     message =
         mx_formatted("%s: %s%s%s", code == PARSE_ERROR ? "not JSON" : "not a request",
                      fault->field, fault->field && *fault->field ? ": " : "", fault->reason);
@@ -424,13 +423,13 @@ void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait)
         return;
     }
     if (mcpx_rpc_read(value, &rpc, &fault) != MCPX_OK) {
-        expose_terms_note_broken(x, value, &fault);
+        expose_terms_turn_away(x, value, &fault, false);
         refuse_line(x, value, &fault, BRIDGE_BAD_REQUEST);
         return;
     }
     switch (rpc.form) {
     case MCPX_RPC_REQUEST:
-        serve_request(x, line, &rpc, may_wait);
+        serve_request(x, &rpc, may_wait);
         break;
     case MCPX_RPC_NOTIFICATION:
         serve_notification(x, &rpc);

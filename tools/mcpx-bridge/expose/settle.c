@@ -18,7 +18,7 @@ static bool is_open(const struct expose_participant *participant, int list)
 
 bool expose_is_settled(const struct expose *x, int list)
 {
-    if (!x->joined)
+    if (!x->joined || x->room.to_come)
         return false;
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog)
         if (is_open(participant, list) && participant->patience_ms > x->now.mono_ms)
@@ -53,6 +53,7 @@ static void tell_changes(struct expose *x)
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
         if (changed[i])
             expose_tell_changed(x, (enum expose_list)i);
+    expose_room_tell(x);
     if (!x->has_baseline)
         note_only(x);
     x->has_baseline = true;
@@ -80,7 +81,7 @@ void expose_settle_tick(struct expose *x)
             participant->state = EXPOSE_PARTICIPANT_MUTE;
     }
     if (overdue && x->joined)
-        expose_probe_missing(x);
+        expose_probe_missing(x, false);
     if (x->joined)
         expose_probe_tick(x);
     if (compare_at(x) > x->now.mono_ms)
@@ -99,14 +100,12 @@ int64_t expose_settle_deadline(const struct expose *x)
     int64_t due = compare_at(x);
 
     EXPOSE_EACH_PARTICIPANT(participant, &x->catalog) {
-        int64_t anew = x->joined ? expose_probe_deadline(x, participant) : due;
-
-        due = anew < due ? anew : due;
-        if (x->joined && participant->away_ms && participant->away_ms < due)
-            due = participant->away_ms;
-        if (is_open(participant, -1) && participant->patience_ms > x->now.mono_ms &&
-            participant->patience_ms < due)
-            due = participant->patience_ms;
+        for (size_t i = 0; x->joined && i < EXPOSE_LIST_COUNT; i++)
+            due = bridge_sooner(due, expose_probe_due(x, &participant->lists[i]));
+        if (x->joined && participant->away_ms)
+            due = bridge_sooner(due, participant->away_ms);
+        if (is_open(participant, -1) && participant->patience_ms > x->now.mono_ms)
+            due = bridge_sooner(due, participant->patience_ms);
     }
     return due;
 }

@@ -11,6 +11,7 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/calls.h"
 #include "tools/mcpx-bridge/expose/expose.h"
+#include "tools/mcpx-bridge/expose/room/room.h"
 #include "tools/mcpx-bridge/expose/servers/catalog.h"
 #include "tools/mcpx-bridge/output.h"
 
@@ -32,15 +33,19 @@ static inline bool expose_call_is_probe(const struct bridge_call *call)
 }
 
 /**
- * A call's stage. PROPOSED becomes APPROVED by an approval. REFUSED: no grant covers it. VISIT: it
- * is over, but may be called again once its user has visited addresses.
+ * A call's stage. PROPOSED becomes APPROVED by an approval. REFUSED: no grant covers it. WITHDRAWN:
+ * by tasks/cancel; CANCELLED: by the same after the approval. For tools of the room: SAID waits for
+ * its own envelope, LOOKS for messages.
  */
 enum expose_stage {
     EXPOSE_REQUESTED,
     EXPOSE_PROPOSED,
     EXPOSE_APPROVED,
     EXPOSE_REFUSED,
-    EXPOSE_VISIT
+    EXPOSE_WITHDRAWN,
+    EXPOSE_CANCELLED,
+    EXPOSE_SAID,
+    EXPOSE_LOOKS
 };
 
 /**
@@ -61,9 +66,8 @@ struct expose_client {
     bool initialized; /* it sent notifications/initialized: it may get notifications */
     /* Its capabilities, raw. Only requests that they allow reach the client. */
     struct mcpx_text capabilities;
-    struct mcpx_text info;  /* its name and version, raw */
-    struct mcpx_text level; /* the logging level it set, raw params */
-    unsigned log_level;     /* the same, as bridge_log_level */
+    struct mcpx_text info; /* its name and version, raw */
+    unsigned log_level;    /* that it set, as bridge_log_level; 0: none */
 };
 
 struct expose {
@@ -80,8 +84,6 @@ struct expose {
     bool is_refused;       /* we never joined, and the router refused us */
     struct mcpx_text away; /* the reason why we are not in the topic */
     struct expose_names names;
-    size_t renamed_count;    /* names that changed */
-    struct expose_names ids; /* of tasks and questions */
     struct expose_catalog catalog;
     struct mx_buckets reading; /* bytes of lists, per participant */
     struct bridge_calls calls;
@@ -95,6 +97,7 @@ struct expose {
     struct mx_bucket answered_all;
     struct bridge_calls listens; /* subscriptions of a client of 2026-07-28 */
     struct bridge_calls watches; /* resources and tasks; `token`: the client's name of one */
+    struct expose_room room;
     uint64_t
         told[EXPOSE_LIST_COUNT]; /* hashes of the lists as the client knows them; 0 = none */
     bool is_warned;              /* the grant to withdraw proposals was checked */
@@ -117,6 +120,12 @@ static inline struct mcpx_slice expose_meta(const struct mcpx_rpc *rpc, const ch
     return mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), name);
 }
 
+/** The client's progress token, raw; absent: it wants no progress. */
+static inline struct mcpx_slice expose_token(const struct mcpx_rpc *rpc)
+{
+    return bridge_id(expose_meta(rpc, "progressToken"));
+}
+
 /** A request of the client. */
 struct expose_request {
     const struct mcpx_rpc *rpc;
@@ -124,13 +133,17 @@ struct expose_request {
     bool may_wait; /* it may wait until the servers are known */
     bool is_over;  /* it is not served any more */
     int list;      /* the list that it is about; -1 = all, or none */
-    /* Answers "input_required" before, when it calls again after visits; else 0. */
-    unsigned rounds;
     /* The client's own message, when `rpc` was made from it; else absent. */
     struct mcpx_slice payload;
     /* The error of a message that was meant as a call but is not a request; NULL: none. */
     const struct mcpx_fault *fault;
 };
+
+/** The request of a call, as far as an answer to it is made from it. */
+#define expose_request_of(call)                                                               \
+    (&(struct expose_request){                                                                \
+        .rpc = &(struct mcpx_rpc){.id = (call)->id, .method = (call)->method},                \
+        .modern = (call)->modern})
 
 /* ---- messages to the client, and the log ---- */
 
@@ -138,32 +151,30 @@ struct expose_request {
 void expose_tell(struct expose *x, struct mcpx_text message);
 
 /**
- * Sends an answer; the second makes it. A modern client's result gets the members that 2026-07-28
+ * Makes an answer; the second sends it. A modern client's result gets the members that 2026-07-28
  * requires.
  *
  * request   only its id, method and `modern` are used
  * message   the server's answer, to keep its other members; absent: none
  */
-void expose_tell_answer(struct expose *x, const struct expose_request *request,
-                        struct mcpx_call_answer answer, struct mcpx_slice message);
 struct mcpx_text expose_answer_make(const struct expose_request *request,
                                     struct mcpx_call_answer answer, struct mcpx_slice message);
+#define expose_tell_answer(x, request, answer, message)                                       \
+    expose_tell((x), expose_answer_make((request), (answer), (message)))
 
 /** Sends a result of the bridge's own: a JSON object, taken. */
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result);
 
-/**
- * Sends an error; the second with `data`, taken. The third takes ownership of its text, the fourth
- * makes it by mx_format.
- */
-void expose_tell_error(struct expose *x, struct mcpx_slice id, int code, const char *message);
-void expose_tell_error_with(struct expose *x, struct mcpx_slice id, int code,
-                            const char *message, struct mcpx_text data);
-void expose_tell_error_made(struct expose *x, struct mcpx_slice id, int code,
-                            struct mcpx_text message);
+/** Sends an error. Takes `message`, and `data`: JSON, or empty for none. */
+void expose_tell_error_of(struct expose *x, struct mcpx_slice id, int code,
+                          struct mcpx_text message, struct mcpx_text data);
+
+/** The same without data: by mx_format, and with a sentence. */
 #define expose_tell_error_text(x, id, code, ...)                                              \
-    expose_tell_error_made((x), (id), (code), mx_formatted(__VA_ARGS__))
+    expose_tell_error_of((x), (id), (code), mx_formatted(__VA_ARGS__), (struct mcpx_text){0})
+#define expose_tell_error(x, id, code, sentence)                                              \
+    expose_tell_error_text((x), (id), (code), "%s", (sentence))
 
 /** True for a client of 2026-07-28 that has not declared tasks: it gets an error. */
 bool expose_lacks_tasks(struct expose *x, const struct expose_request *request);
@@ -174,9 +185,9 @@ bool expose_may_tell(struct expose *x);
 /** Sends the client a notification. Takes `params`: JSON, or empty for none. */
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text params);
 
-/** Logs one sentence, in the same three ways. */
-void expose_note(struct expose *x, const char *sentence);
+/** Logs one sentence, taken; and in the same ways. */
 void expose_note_made(struct expose *x, struct mcpx_text sentence);
+#define expose_note(x, sentence) expose_note_text((x), "%s", (sentence))
 #define expose_note_text(x, ...) expose_note_made((x), mx_formatted(__VA_ARGS__))
 
 /** A text in quotes for people: 'text', cut at 200 bytes. Lent until the block ends. */
@@ -289,17 +300,8 @@ void expose_route_fini(struct expose_route *route);
 void expose_propose(struct expose *x, struct bridge_call *call);
 void expose_proposed(struct expose *x, struct bridge_call *call);
 
-/** Handles the approval of a proposal; or its rejection. */
-void expose_approved(struct expose *x, struct bridge_call *call,
-                     const struct mcpx_event *event);
-void expose_rejected(struct expose *x, struct bridge_call *call,
-                     const struct mcpx_event *event);
-
 /** Tells the client by progress that its proposal still waits. */
 void expose_send_heartbeat(struct expose *x, struct bridge_call *call);
-
-/** Ends a call that no grant covers, with the missing grant in the error. */
-void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow);
 
 /** Ends a call that was answered or cancelled, and the questions about it. */
 void expose_end(struct expose *x, struct bridge_call *call);
@@ -324,46 +326,35 @@ void expose_finish(struct expose *x, struct bridge_call *call, struct mcpx_call_
 /** Ends a call with the server's answer, under the client's id. */
 void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc);
 
-/** True when the server of a route has listed the tool, so a call of it can be checked. */
-bool expose_terms_know(struct expose *x, const struct expose_route *route);
-
 /**
- * Admission: checks a call before it is sent or proposed.
+ * Admission and completion of a message that was meant as a tool call and is not served (any more):
+ * nothing is sent. Returns false for any other message, and without contract settings.
  *
- * route   the tool's owner, and the params for it; NULL: no participant has the tool
- * out     filled when it is admitted: `params`, if any, lent until another call comes or ends
- *
- * Returns false when the client got a refusal.
- */
-bool expose_terms_admit(struct expose *x, const struct expose_request *request,
-                        const struct expose_route *route, struct mcpx_admission *out);
-
-/**
- * Admission and completion of a waiting line that is no longer served: nothing is sent. Returns
- * false for a line that is not a tool call, and without contract settings.
- *
+ * fault     why it is not a request; NULL: it is one
  * is_told   the client gets the refusal
  */
-bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_told);
-
-/** Records a line of the client that was meant as a tool call but is not a request. */
-void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
-                              const struct mcpx_fault *fault);
+bool expose_terms_turn_away(struct expose *x, struct mcpx_slice message,
+                            const struct mcpx_fault *fault, bool is_told);
 
 /* ---- ids of servers, and the client's ids for them. ---- */
 
-/** Places of such an id in an object, besides the related task in `_meta`. */
-enum { EXPOSE_ID_OF_TASK = 1, EXPOSE_ID_IN_TASK = 2, EXPOSE_ID_OF_ELICITATION = 4 };
+/** Places of such an id in an object, besides the related task in `_meta`; BACK: see below. */
+enum {
+    EXPOSE_ID_OF_TASK = 1,
+    EXPOSE_ID_IN_TASK = 2,
+    EXPOSE_ID_OF_ELICITATION = 4,
+    EXPOSE_IDS_BACK = 8
+};
 
 /**
- * An object of this participant with the client's ids; and an object of the client with the
- * participant's id of the related task. `scratch`: memory for a changed object.
+ * An object of this participant with the client's ids; with BACK, an object of the client with the
+ * participant's ids. `scratch`: memory for a changed object.
  */
 struct mcpx_slice expose_ids_show(struct expose *x, struct mcpx_slice participant,
                                   struct mcpx_slice object, unsigned where,
                                   struct mcpx_text *scratch);
-struct mcpx_slice expose_ids_restore(struct expose *x, struct mcpx_slice participant,
-                                     struct mcpx_slice object, struct mcpx_text *scratch);
+#define expose_ids_restore(x, participant, object, scratch)                                   \
+    expose_ids_show((x), (participant), (object), EXPOSE_IDS_BACK, (scratch))
 
 /** Remembers a raw id that this participant gave out; and those in its answer to a call. */
 void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
@@ -383,25 +374,35 @@ bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
 /** The lists may have changed: they are compared soon. */
 void expose_touch(struct expose *x);
 
-/** Compares the catalogue with the roster and asks new participants; with `again`, all. */
-void expose_probe_all(struct expose *x, bool again);
+/**
+ * Compares the catalogue with the roster and asks new participants.
+ *
+ * again          asks all
+ * we_were_away   missing participants may return as we did: they stay for a while
+ */
+void expose_probe_all(struct expose *x, bool again, bool we_were_away);
+
+/** The part about missing participants; removes those whose time to return is over. */
+void expose_probe_missing(struct expose *x, bool we_were_away);
 
 /** Handles a participant that joined or changed: asks a new one. */
 void expose_probe_came(struct expose *x, struct mcpx_slice participant);
 
-/** Handles our return. Missing participants may return as well: they stay for a while. */
-void expose_probe_rejoined(struct expose *x, bool again);
-
 /** Removes a participant that left, and ends its calls and requests. The id may be its own. */
 void expose_probe_left(struct expose *x, struct mcpx_slice id);
+
+/** Tells a participant that logs the level that the client set. */
+void expose_probe_level(struct expose *x, const struct expose_participant *participant);
 
 /** Handles a participant's notification of a changed list. */
 void expose_probe_changed(struct expose *x, struct mcpx_slice id, enum expose_list list);
 
-/** Reads changed lists after their rest; and when that is due for a participant. */
+/**
+ * Reads changed lists after their rest; and mono_ms from which a list may be read, however often it
+ * is said to have changed; INT64_MAX: it need not.
+ */
 void expose_probe_tick(struct expose *x);
-int64_t expose_probe_deadline(const struct expose *x,
-                              const struct expose_participant *participant);
+int64_t expose_probe_due(const struct expose *x, const struct expose_items *items);
 
 /** Ends a call for the catalogue. `rpc`: its answer; NULL: none came, or the router refused it. */
 void expose_probe_end(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc,
@@ -411,15 +412,21 @@ void expose_probe_end(struct expose *x, struct bridge_call *call, const struct m
 void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
                     struct mcpx_slice message);
 
-/** Removes missing participants whose time to return is over. */
-void expose_probe_missing(struct expose *x);
-
 /** True when no answer about the list is awaited any more; `list` -1: about any list. */
 bool expose_is_settled(const struct expose *x, int list);
 
 /** Handles timeouts of lists and tells the client of changed lists; and when that is due. */
 void expose_settle_tick(struct expose *x);
 int64_t expose_settle_deadline(const struct expose *x);
+
+/** True for the list in whose place the client has tools to find its items (--discover). */
+static inline bool expose_is_hidden(const struct expose *x, enum expose_list list)
+{
+    return x->config.discover && list == EXPOSE_TOOLS;
+}
+
+/** Appends the items of servers that the client may use. */
+void expose_list_add(struct expose *x, enum expose_list list, struct mcpx_text *out);
 
 /** Appends `{"MEMBER":[...]}` for the client and notes its hash; and that hash, not 0. */
 void expose_list_write(struct expose *x, enum expose_list list, struct mcpx_text *out);
@@ -454,10 +461,6 @@ void expose_send_call(struct expose *x, const struct bridge_call *call);
 struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
                                     struct mcpx_slice participant, const char *method,
                                     struct mcpx_text params);
-
-/** Appends the reason why a call could not be sent. */
-void expose_add_unsent(struct expose *x, const struct bridge_call *call, enum mcpx_err err,
-                       struct mcpx_text *out);
 
 /** No answer will be read to that envelope of ours (FORGET), or sent to theirs (DROP). */
 void expose_want(struct expose *x, enum bridge_action_type type, struct mcpx_slice envelope);

@@ -11,11 +11,6 @@ void expose_tell(struct expose *x, struct mcpx_text message)
     bridge_output_put(&x->output, (struct bridge_row){.action.type = BRIDGE_WRITE}, message);
 }
 
-void expose_note(struct expose *x, const char *sentence)
-{
-    expose_note_text(x, "%s", sentence);
-}
-
 void expose_note_made(struct expose *x, struct mcpx_text sentence)
 {
     bridge_output_put(&x->output, (struct bridge_row){.action.type = BRIDGE_LOG}, sentence);
@@ -27,17 +22,13 @@ struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text)
     struct mcpx_slice end = text.len < SHOWN ? MCPX_SLICE("'") : MCPX_SLICE("...'");
     size_t len = text.len < SHOWN ? text.len : SHOWN;
 
+    while (len < text.len && len > 0 && ((unsigned char)text.text[len] & 0xc0) == 0x80)
+        len--;
     buf[0] = '\'';
     if (len)
         memcpy(buf + 1, text.text, len);
     memcpy(buf + 1 + len, end.text, end.len);
     return (struct mcpx_slice){buf, 1 + len + end.len};
-}
-
-static bool is_cacheable(struct mcpx_slice method)
-{
-    return bridge_is_any(method, "tools/list", "resources/list", "resources/templates/list",
-                         "prompts/list", "resources/read", "server/discover");
 }
 
 /*
@@ -47,20 +38,20 @@ static bool is_cacheable(struct mcpx_slice method)
 static void add_modern(struct mcpx_text *out, struct mcpx_slice method,
                        struct mcpx_slice result)
 {
-    struct mcpx_slice type = mcpx_json_get(result, "resultType");
+    struct mcpx_slice type = mcpx_json_get(result, "resultType"), none = {0};
+    struct mcpx_slice ttl = mcpx_json_get(result, "ttlMs");
+    bool is_cacheable =
+        bridge_is_any(method, "tools/list", "resources/list", "resources/templates/list",
+                      "prompts/list", "resources/read", "server/discover");
     bool is_complete = !type.text || bridge_is(type, "\"complete\"");
-    struct mcpx_json_change changes[3];
-    size_t count = 0;
+    struct mcpx_json_change changes[] = {
+        {"resultType", type.text ? type : MCPX_SLICE("\"complete\"")},
+        {"ttlMs", !is_complete ? none
+                  : ttl.text   ? ttl
+                               : MCPX_SLICE("0")},
+        {"cacheScope", is_complete ? MCPX_SLICE("\"private\"") : none}};
 
-    if (!type.text)
-        changes[count++] = (struct mcpx_json_change){"resultType", MCPX_SLICE("\"complete\"")};
-    if (is_cacheable(method) && !(is_complete && mcpx_json_get(result, "ttlMs").text))
-        changes[count++] = (struct mcpx_json_change){
-            "ttlMs", is_complete ? MCPX_SLICE("0") : (struct mcpx_slice){0}};
-    if (is_cacheable(method))
-        changes[count++] = (struct mcpx_json_change){
-            "cacheScope", is_complete ? MCPX_SLICE("\"private\"") : (struct mcpx_slice){0}};
-    mcpx_json_add_changed(out, result, changes, count);
+    mcpx_json_add_changed(out, result, changes, is_cacheable ? 3 : 1);
 }
 
 struct mcpx_text expose_answer_make(const struct expose_request *request,
@@ -79,50 +70,28 @@ struct mcpx_text expose_answer_make(const struct expose_request *request,
         mcpx_json_add_changed(&modern, answer.text, &absent, 1);
     if (modern.len)
         answer.text = mcpx_text_view(&modern);
-    if (message.text)
-        bridge_add_message(&out, message, request->rpc->id,
-                           answer.is_error ? "error" : "result", answer.text);
-    else
-        bridge_add_answer(&out, request->rpc->id, &answer);
+    bridge_add_message(&out, message.text ? message : MCPX_SLICE("{}"), request->rpc->id,
+                       answer.is_error ? "error" : "result", answer.text);
     return out;
-}
-
-void expose_tell_answer(struct expose *x, const struct expose_request *request,
-                        struct mcpx_call_answer answer, struct mcpx_slice message)
-{
-    expose_tell(x, expose_answer_make(request, answer, message));
 }
 
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result)
 {
-    expose_tell_answer(x, request, (struct mcpx_call_answer){false, mcpx_text_view(&result)},
-                       (struct mcpx_slice){0});
+    struct mcpx_call_answer answer = {false, mcpx_text_view(&result)};
+
+    expose_tell_answer(x, request, answer, (struct mcpx_slice){0});
     mcpx_text_fini(&result);
 }
 
-void expose_tell_error(struct expose *x, struct mcpx_slice id, int code, const char *message)
-{
-    expose_tell_error_text(x, id, code, "%s", message);
-}
-
-void expose_tell_error_made(struct expose *x, struct mcpx_slice id, int code,
-                            struct mcpx_text message)
+void expose_tell_error_of(struct expose *x, struct mcpx_slice id, int code,
+                          struct mcpx_text message, struct mcpx_text data)
 {
     struct mcpx_text out = {0};
 
-    bridge_add_error(&out, id, code, mcpx_text_view(&message), NULL);
+    bridge_add_error(&out, id, code, mcpx_text_view(&message), &data);
     expose_tell(x, out);
     mcpx_text_fini(&message);
-}
-
-void expose_tell_error_with(struct expose *x, struct mcpx_slice id, int code,
-                            const char *message, struct mcpx_text data)
-{
-    struct mcpx_text out = {0};
-
-    bridge_add_error(&out, id, code, mcpx_slice_of(message), &data);
-    expose_tell(x, out);
     mcpx_text_fini(&data);
 }
 
@@ -133,9 +102,9 @@ bool expose_lacks_tasks(struct expose *x, const struct expose_request *request)
     if (!request->modern ||
         mcpx_json_get(mcpx_json_get(can, "extensions"), EXPOSE_META "tasks").text)
         return false;
-    expose_tell_error_with(
+    expose_tell_error_of(
         x, request->rpc->id, BRIDGE_NO_CAPABILITY,
-        "the request does not declare the tasks extension",
+        mx_formatted("%s", "the request does not declare the tasks extension"),
         mx_formatted("{\"requiredCapabilities\":{\"extensions\":{\"%s\":{}}}}",
                      EXPOSE_META "tasks"));
     return true;

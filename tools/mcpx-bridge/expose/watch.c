@@ -13,44 +13,40 @@
  */
 enum { WATCHES_MAX = 4096, LISTENS_MAX = 16, UNLISTED_MAX = 256 };
 
-/* The watch of that subscription; `about` 0: that of resources/subscribe; -1: any of them. */
-static struct bridge_call *find(const struct expose *x, enum expose_space space,
-                                const struct expose_item *item, int64_t about)
+/*
+ * A watch: `list` is its space, `context` the server's name of the item, `token` the client's,
+ * `about` its subscription; 0: that of resources/subscribe.
+ */
+static bool is_same(const struct bridge_call *one, const struct bridge_call *other)
+{
+    return one->list == other->list && mcpx_slice_equal(one->context, other->context) &&
+           mcpx_slice_equal(one->who.id, other->who.id);
+}
+
+/* Another watch of the same, of the same subscription or of any; NULL: there is none. */
+static struct bridge_call *find(const struct expose *x, const struct bridge_call *like,
+                                bool any)
 {
     struct bridge_call *watch = x->watches.first;
 
-    while (watch && !((about < 0 || watch->about == about) && watch->list == space &&
-                      mcpx_slice_equal(watch->context, item->own) &&
-                      mcpx_slice_equal(watch->who.id, item->participant)))
+    while (watch &&
+           !(watch != like && (any || watch->about == like->about) && is_same(watch, like)))
         watch = watch->next;
     return watch;
-}
-
-/* Adds one for the client's name of an item, unless the subscription has it. */
-static struct bridge_call *add(struct expose *x, enum expose_space space,
-                               const struct expose_item *item, int64_t about,
-                               struct mcpx_slice shown)
-{
-    struct bridge_call from = {.list = space,
-                               .who.id = item->participant,
-                               .context = item->own,
-                               .about = about,
-                               .token = shown};
-
-    return find(x, space, item, about) ? NULL : bridge_calls_add(&x->watches, &from);
 }
 
 void expose_watch(struct expose *x, const struct bridge_call *call, struct mcpx_slice shown)
 {
     bool on = bridge_is(call->method, "resources/subscribe");
     bool off = bridge_is(call->method, "resources/unsubscribe");
-    struct expose_item item = {call->who.id, call->context};
-    struct bridge_call *watch = on || off ? find(x, EXPOSE_URI, &item, 0) : NULL;
+    struct bridge_call from = {
+        .list = EXPOSE_URI, .who = call->who, .context = call->context, .token = shown};
+    struct bridge_call *watch = on || off ? find(x, &from, false) : NULL;
 
     if (watch && (shown.text ? off : on))
         bridge_calls_drop(&x->watches, watch);
-    else if (on && shown.text && x->watches.count < WATCHES_MAX)
-        add(x, EXPOSE_URI, &item, 0, shown);
+    else if (!watch && on && shown.text && x->watches.count < WATCHES_MAX)
+        bridge_calls_add(&x->watches, &from);
     else if (!watch && on && shown.text)
         expose_note(x, "the client watches too many resources, one is left out");
 }
@@ -69,19 +65,15 @@ void expose_watch_renew(struct expose *x, struct mcpx_slice participant)
 static void tell(struct expose *x, const struct bridge_call *listen, const char *method,
                  struct mcpx_text params)
 {
-    struct mcpx_json_change id = {EXPOSE_META "subscriptionId",
-                                  listen ? listen->id : MCPX_SLICE("")};
-    struct mcpx_slice meta = mcpx_json_get(mcpx_text_view(&params), "_meta");
-    mx_scoped_text changed = {0};
-    struct mcpx_text out = {0};
+    struct mcpx_text out = {0}, id;
 
     if (!listen) {
         expose_tell_notice(x, method, params);
         return;
     }
-    mcpx_json_add_changed(
-        &changed, mcpx_json_type(meta) == MCPX_JSON_OBJECT ? meta : MCPX_SLICE("{}"), &id, 1);
-    bridge_add_with(&out, mcpx_text_view(&params), "_meta", &changed);
+    id = mx_formatted("%s", listen->id);
+    bridge_add_meta(&out, mcpx_text_view(&params), EXPOSE_META "subscriptionId", &id);
+    mcpx_text_fini(&id);
     expose_tell_notice(x, method, out);
     mcpx_text_fini(&params);
 }
@@ -91,17 +83,18 @@ void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
 {
     bool is_task = bridge_is(rpc->method, "notifications/tasks");
     const char *member = is_task ? "taskId" : "uri";
+    struct bridge_call like = {.list = is_task ? EXPOSE_TASK_ID : EXPOSE_URI,
+                               .who.id = participant};
     mx_scoped_text own = {0};
 
     if (!mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, member)))
         return;
+    like.context = mcpx_text_view(&own);
     for (const struct bridge_call *watch = x->watches.first; watch; watch = watch->next) {
         const struct bridge_call *listen;
         struct mcpx_text params = {0};
 
-        if (watch->list != (is_task ? EXPOSE_TASK_ID : EXPOSE_URI) ||
-            !mcpx_slice_equal(watch->context, mcpx_text_view(&own)) ||
-            !mcpx_slice_equal(watch->who.id, participant))
+        if (!is_same(watch, &like))
             continue;
         listen = bridge_calls_find(&x->listens, watch->about);
         if ((listen && !listen->written) || !expose_may_tell(x))
@@ -122,11 +115,6 @@ void expose_tell_changed(struct expose *x, enum expose_list list)
 }
 
 /* ---- subscriptions of 2026-07-28 ---- */
-
-static const char *const listed[EXPOSE_LIST_COUNT] = {[EXPOSE_TOOLS] = "toolsListChanged",
-                                                      [EXPOSE_RESOURCES] =
-                                                          "resourcesListChanged",
-                                                      [EXPOSE_PROMPTS] = "promptsListChanged"};
 
 /* Appends the names of what it watches there, as a member. */
 static void add_watched(const struct expose *x, const struct bridge_call *listen,
@@ -150,7 +138,8 @@ static void acknowledge(struct expose *x, struct bridge_call *listen)
         if (!x->told[i])
             x->told[i] = expose_list_hash(x, (enum expose_list)i);
         if (listen->list >> i & 1)
-            mx_format(&agreed, "%s\"%s\":true", agreed.len ? "," : "", listed[i]);
+            mx_format(&agreed, "%s\"%sListChanged\":true", agreed.len ? "," : "",
+                      expose_lists[i].member);
     }
     add_watched(x, listen, EXPOSE_URI, "resourceSubscriptions", &agreed);
     add_watched(x, listen, EXPOSE_TASK_ID, "taskIds", &agreed);
@@ -162,15 +151,11 @@ static void acknowledge(struct expose *x, struct bridge_call *listen)
 /* Ends a watch of a subscription, and the server's if it was the last one. */
 static void unwatch(struct expose *x, struct bridge_call *watch)
 {
-    const struct expose_participant *owner = expose_catalog_find(&x->catalog, watch->who.id);
-    bool is_task = watch->list == EXPOSE_TASK_ID;
-    mx_scoped_text own = mx_formatted("%s", watch->context);
-
+    if (watch->list == EXPOSE_URI && expose_catalog_find(&x->catalog, watch->who.id) &&
+        !find(x, watch, true))
+        expose_send_own(x, EXPOSE_FOR_NOBODY, watch->who.id, "resources/unsubscribe",
+                        mx_formatted("{\"uri\":%q}", watch->context));
     bridge_calls_drop(&x->watches, watch);
-    if (owner && !is_task &&
-        !find(x, EXPOSE_URI, &(struct expose_item){owner->id, mcpx_text_view(&own)}, -1))
-        expose_send_own(x, EXPOSE_FOR_NOBODY, owner->id, "resources/unsubscribe",
-                        mx_formatted("{\"uri\":%q}", &own));
 }
 
 void expose_listen_heard(struct expose *x, const struct bridge_call *call)
@@ -186,82 +171,78 @@ void expose_listen_heard(struct expose *x, const struct bridge_call *call)
         acknowledge(x, listen);
 }
 
-static bool is_listed(const struct expose *x, struct mcpx_slice raw)
+/* Adds a resource or task, `raw`, to a subscription; one of `unlisted` resources less may come. */
+static void watch_one(struct expose *x, struct bridge_call *listen, enum expose_space space,
+                      struct mcpx_slice raw, int *unlisted)
 {
-    mx_scoped_text uri = {0};
-    struct expose_item item;
-
-    return mcpx_json_add_unescaped(&uri, raw) &&
-           expose_names_find(&x->names, EXPOSE_URI, mcpx_text_view(&uri), &item);
-}
-
-static void watch_resource(struct expose *x, struct bridge_call *listen, struct mcpx_slice raw)
-{
-    mx_scoped_text params = mx_formatted("{\"uri\":%s}", raw);
+    mx_scoped_text shown = {0}, params = mx_formatted("{\"uri\":%s}", raw);
     struct mcpx_rpc rpc = {.method = MCPX_SLICE("resources/subscribe"),
                            .params = mcpx_text_view(&params)};
+    bool is_task = space == EXPOSE_TASK_ID, is_ours;
+    struct bridge_call from = {.list = space, .about = listen->number}, *watch, *call;
     MX_SCOPED(expose_route_fini) struct expose_route route = {0};
-    struct bridge_call *call = NULL;
 
-    if (expose_route_find(x, &rpc, &route) == EXPOSE_ROUTED &&
-        !find(x, EXPOSE_URI, &route.item, listen->number))
-        call = expose_send_own(x, EXPOSE_FOR_LISTEN, route.item.participant,
-                               "resources/subscribe", mx_formatted("%s", &route.params));
-    if (!call) /* or there is no grant */
+    if (!mcpx_json_add_unescaped(&shown, raw))
         return;
+    from.token = route.item.own = mcpx_text_view(&shown);
+    is_ours = !is_task && expose_room_has(x, EXPOSE_RESOURCES, from.token);
+    if (!is_ours && !expose_names_find(&x->names, space, from.token, &route.item) &&
+        (is_task || (*unlisted)-- <= 0))
+        return;
+    if (!is_ours && !is_task && expose_route_find(x, &rpc, &route) != EXPOSE_ROUTED)
+        return;
+    from.who.id = route.item.participant;
+    from.context = route.item.own;
+    if (find(x, &from, false))
+        return;
+    watch = bridge_calls_add(&x->watches, &from);
+    if (is_task || is_ours)
+        return;
+    call = expose_send_own(x, EXPOSE_FOR_LISTEN, from.who.id, "resources/subscribe",
+                           mx_formatted("%s", &route.params));
+    if (!call) { /* there is no grant */
+        bridge_calls_drop(&x->watches, watch);
+        return;
+    }
     bridge_calls_defer(&x->calls, call, x->now.mono_ms + EXPOSE_HOLD_MS);
-    call->about =
-        add(x, EXPOSE_URI, &route.item, listen->number, mcpx_text_view(&route.name))->number;
+    call->about = watch->number;
     listen->progress++;
-}
-
-static void watch_task(struct expose *x, struct bridge_call *listen, struct mcpx_slice raw)
-{
-    mx_scoped_text shown = {0};
-    struct expose_item item;
-
-    if (mcpx_json_add_unescaped(&shown, raw) &&
-        expose_names_find(&x->ids, EXPOSE_TASK_ID, mcpx_text_view(&shown), &item))
-        add(x, EXPOSE_TASK_ID, &item, listen->number, mcpx_text_view(&shown));
-}
-
-/* True for a subscription that is refused. */
-static bool refuse(struct expose *x, const struct expose_request *request)
-{
-    struct mcpx_slice wanted = mcpx_json_get(request->rpc->params, "notifications");
-
-    if (mcpx_json_type(wanted) != MCPX_JSON_OBJECT)
-        expose_tell_error(x, request->rpc->id, BRIDGE_BAD_PARAMS,
-                          "params.notifications is missing: an object that says what "
-                          "to hear about");
-    else if (x->listens.count == LISTENS_MAX)
-        expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE,
-                          "the client has 16 subscriptions already");
-    else
-        return mcpx_json_get(wanted, "taskIds").text && expose_lacks_tasks(x, request);
-    return true;
 }
 
 void expose_listen(struct expose *x, const struct expose_request *request)
 {
+    struct mcpx_slice id = request->rpc->id;
     struct mcpx_slice wanted = mcpx_json_get(request->rpc->params, "notifications");
-    struct mcpx_slice resources = mcpx_json_get(wanted, "resourceSubscriptions");
-    struct bridge_call from = {.id = request->rpc->id}, *listen;
+    struct bridge_call from = {.id = id}, *listen;
     int tries = WATCHES_MAX, unlisted = UNLISTED_MAX;
 
-    expose_listen_end(x, request->rpc->id);
-    if (refuse(x, request))
+    expose_listen_end(x, id);
+    if (mcpx_json_type(wanted) != MCPX_JSON_OBJECT) {
+        expose_tell_error(x, id, BRIDGE_BAD_PARAMS,
+                          "params.notifications is missing: an object that says what to hear "
+                          "about");
         return;
-    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
-        if (listed[i] && bridge_is(mcpx_json_get(wanted, listed[i]), "true"))
+    }
+    if (x->listens.count == LISTENS_MAX) {
+        expose_tell_error(x, id, BRIDGE_UNAVAILABLE,
+                          "the client has 16 subscriptions already");
+        return;
+    }
+    if (mcpx_json_get(wanted, "taskIds").text && expose_lacks_tasks(x, request))
+        return;
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
+        mx_scoped_text name = mx_formatted("%sListChanged", expose_lists[i].member);
+
+        if (i != EXPOSE_TEMPLATES && bridge_is(mcpx_json_get(wanted, name.text), "true"))
             from.list |= 1U << i;
+    }
     listen = bridge_calls_add(&x->listens, &from);
-    MCPX_JSON_EACH_WHILE(tries-- > 0 && x->watches.count < WATCHES_MAX, walk, resources)
-        if (is_listed(x, walk.value) || unlisted-- > 0)
-            watch_resource(x, listen, walk.value);
+    MCPX_JSON_EACH_WHILE(tries-- > 0 && x->watches.count < WATCHES_MAX, walk,
+                         mcpx_json_get(wanted, "resourceSubscriptions"))
+        watch_one(x, listen, EXPOSE_URI, walk.value, &unlisted);
     MCPX_JSON_EACH_WHILE(tries-- > 0 && x->watches.count < WATCHES_MAX, walk,
                          mcpx_json_get(wanted, "taskIds"))
-        watch_task(x, listen, walk.value);
+        watch_one(x, listen, EXPOSE_TASK_ID, walk.value, &unlisted);
     if (listen->progress == 0)
         acknowledge(x, listen);
 }
@@ -274,8 +255,7 @@ bool expose_listen_end(struct expose *x, struct mcpx_slice id)
         listen = listen->next;
     if (!listen)
         return false;
-    for (struct bridge_call *watch = x->watches.first, *next; watch; watch = next) {
-        next = watch->next;
+    BRIDGE_EACH_CALL(watch, &x->watches) {
         if (watch->about == listen->number)
             unwatch(x, watch);
     }

@@ -1,92 +1,48 @@
 /*
  * address.c - reads ws://HOST:PORT/PATH and HOST:PORT, strictly: a part that is not understood is
- * an error, never guessed. Rejected: a URL library, because only three fields are needed.
+ * an error, never guessed.
  */
 #include "tools/mcpx-bridge/guard/guard.h"
 
 #include "lib/base/digits.h"
+#include "lib/client/ws_wire.h"
 
-#include <strings.h>
+#include <stdio.h>
 
-enum { PORT_WS = 80, PORT_MAX = 65535 };
-
-static const char *skip(const char *text, const char *prefix)
-{
-    size_t len = strlen(prefix);
-
-    return strncasecmp(text, prefix, len) == 0 ? text + len : NULL;
-}
-
-static bool read_port(const char *text, size_t len, int *port)
-{
-    uint64_t number;
-
-    if (len > 5 || !mx_decimal_read((struct mcpx_slice){text, len}, PORT_MAX, &number))
-        return false;
-    *port = (int)number;
-    return true;
-}
-
-/* HOST, [HOST], HOST:PORT or [HOST]:PORT in `len` bytes; without a port, out->port is kept. */
-static const char *read_authority(const char *text, size_t len, struct guard_address *out)
-{
-    bool bracket = len && *text == '[';
-    const char *end = memchr(text, bracket ? ']' : ':', len);
-    const char *host = text + (bracket ? 1 : 0);
-    size_t host_len, used;
-
-    if (bracket && !end)
-        return "a '[' has no ']'";
-    host_len = end ? (size_t)(end - host) : len;
-    used = (size_t)(host - text) + host_len + (bracket ? 1 : 0);
-    if (!host_len || host_len >= sizeof out->host || memchr(host, '@', host_len))
-        return "the host is missing, too long, or has a user name before it";
-    memcpy(out->host, host, host_len);
-    out->host[host_len] = '\0';
-    if (used == len)
-        return NULL;
-    if (text[used] != ':' || !read_port(text + used + 1, len - used - 1, &out->port))
-        return "the port is not a number from 0 to 65535";
-    return NULL;
-}
+enum { PORT_MAX = 65535 };
 
 const char *guard_address_read_url(const char *url, struct guard_address *out)
 {
-    struct guard_address address = {.port = PORT_WS};
-    const char *rest = skip(url, "ws://");
-    const char *path, *fault;
+    struct mx_address read;
+    const char *path;
 
-    if (skip(url, "wss://") || skip(url, "https://"))
+    if (mx_url_read(url, &read, NULL))
+        return "the URL is not ws://HOST[:PORT][/PATH], with a port from 1 to 65535 and "
+               "without user or query";
+    if (read.tls)
         return "the guard speaks ws only, not TLS; give it the ws:// address of the router, "
                "or of a TLS tunnel to it on this machine";
-    if (!rest)
-        rest = skip(url, "http://");
-    if (!rest)
-        return "the URL does not begin with ws://";
-    if (strpbrk(rest, "?#"))
-        return "the URL has a query or fragment; host, port and path are enough";
-    path = rest + strcspn(rest, "/");
-    fault = read_authority(rest, (size_t)(path - rest), &address);
-    if (fault)
-        return fault;
-    if (!address.port)
-        return "the URL's port is 0";
-    if (strlen(path) >= sizeof address.path)
-        return "the URL's path is too long";
-    memcpy(address.path, path, strlen(path) + 1);
-    *out = address;
+    path = strchr(strstr(url, "://") + 3, '/');
+    *out = (struct guard_address){.port = read.port};
+    snprintf(out->host, sizeof out->host, "%s", read.host);
+    snprintf(out->path, sizeof out->path, "%s", path ? path : "");
     return NULL;
 }
 
 const char *guard_address_read_listen(const char *text, struct guard_address *out)
 {
-    struct guard_address address = {.port = -1};
-    const char *fault = read_authority(text, strlen(text), &address);
+    const char *colon = strrchr(text, ':');
+    struct mcpx_slice host = {text, colon ? (size_t)(colon - text) : 0};
+    bool bracket = host.len > 2 && *text == '[' && colon[-1] == ']';
+    uint64_t port;
 
-    if (fault)
-        return fault;
-    if (address.port < 0)
-        return "the port is missing; HOST:0 takes any free one";
-    *out = address;
+    if (!colon || !mx_decimal_read(mcpx_slice_of(colon + 1), PORT_MAX, &port))
+        return "the port is not a number from 0 to 65535; HOST:0 takes any free one";
+    if (bracket)
+        host = (struct mcpx_slice){text + 1, host.len - 2};
+    if (!host.len || host.len >= sizeof out->host || (!bracket && memchr(text, ':', host.len)))
+        return "the host is missing, too long, or an IPv6 address without brackets";
+    *out = (struct guard_address){.port = (int)port};
+    memcpy(out->host, host.text, host.len);
     return NULL;
 }

@@ -71,15 +71,43 @@ static enum mx_frames_step next_frame(struct mx_frames *frames, struct mx_frames
     return step;
 }
 
-/* `len` is 0 while the head is not complete. Returns NULL, or what is wrong already. */
-static const char *find_head(struct guard_connection *connection, struct mcpx_slice bytes,
-                             size_t *len)
+/* The guard's own answer, when it does not pass the request or the router's answer. */
+static void refuse_request(struct guard_connection *connection, const char *status,
+                           const char *why)
 {
-    const struct mx_http_fault *fault = mx_http_scan(&connection->scan, bytes, len);
+    mx_format(&connection->to_agent,
+              "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nConnection: close\r\n"
+              "Content-Length: %s\r\n\r\n%s",
+              status, strlen(why), why);
+    end(connection, why);
+}
 
-    if (*len)
-        connection->scan = (struct mx_http_scan){0};
-    return fault ? fault->detail : NULL;
+/*
+ * Passes the head at the beginning of `bytes`, once that is complete; what follows it stays there.
+ * `read` says what is wrong with it. False: it is not passed, or not yet.
+ */
+static bool pass_head(struct guard_connection *connection, struct mcpx_text *bytes,
+                      struct mcpx_text *out, const char *refusal,
+                      const char *(*read)(struct guard_connection *, struct mcpx_slice))
+{
+    size_t len;
+    const struct mx_http_fault *broken =
+        mx_http_scan(&connection->scan, mcpx_text_view(bytes), &len);
+    const char *fault = broken ? broken->detail : NULL;
+
+    if (!fault && !len)
+        return false;
+    connection->scan = (struct mx_http_scan){0};
+    if (!fault)
+        fault = read(connection, (struct mcpx_slice){bytes->text, len});
+    if (fault) {
+        refuse_request(connection, refusal, fault);
+        return false;
+    }
+    mcpx_text_add(out, bytes->text, len);
+    memmove(bytes->text, bytes->text + len, bytes->len - len);
+    bytes->len -= len;
+    return true;
 }
 
 /* ---- from the agent ---- */
@@ -114,23 +142,11 @@ static void pass_body(struct guard_connection *connection, struct mcpx_slice byt
         end(connection, "a connection carries one request");
 }
 
-/* The guard's own answer, when it does not pass the request or the router's answer. */
-static void refuse_request(struct guard_connection *connection, const char *status,
-                           const char *why)
-{
-    mx_format(&connection->to_agent,
-              "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nConnection: close\r\n"
-              "Content-Length: %s\r\n\r\n%s",
-              status, strlen(why), why);
-    end(connection, why);
-}
-
 /*
  * The guard changes no field, so the router reads exactly what the agent wrote. The router uses the
  * same reader, so both always see the same requests.
  */
-static const char *read_request_head(struct guard_connection *connection,
-                                     struct mcpx_slice head)
+static const char *read_request(struct guard_connection *connection, struct mcpx_slice head)
 {
     struct mx_http_head read;
     const struct mx_http_fault *fault = mx_http_request_read(head, &read);
@@ -148,28 +164,6 @@ static const char *read_request_head(struct guard_connection *connection,
     return NULL;
 }
 
-/* `early` holds everything so far; when the head is complete, what follows it stays there. */
-static void read_request(struct guard_connection *connection)
-{
-    struct mcpx_slice bytes = mcpx_text_view(&connection->early);
-    size_t len;
-    const char *fault = find_head(connection, bytes, &len);
-
-    if (!fault && !len)
-        return;
-    if (!fault)
-        fault = read_request_head(connection, (struct mcpx_slice){bytes.text, len});
-    if (fault) {
-        refuse_request(connection, "400 Bad Request", fault);
-        return;
-    }
-    mcpx_text_add(&connection->to_router, bytes.text, len);
-    memmove(connection->early.text, connection->early.text + len, bytes.len - len);
-    connection->early.len -= len;
-    if (connection->phase == GUARD_PLAIN)
-        pass_body(connection, mcpx_text_view(&connection->early));
-}
-
 void guard_connection_from_agent(struct guard_connection *connection, struct mcpx_slice bytes)
 {
     if (connection->end)
@@ -177,7 +171,10 @@ void guard_connection_from_agent(struct guard_connection *connection, struct mcp
     switch (connection->phase) {
     case GUARD_HEAD:
         mcpx_text_slice(&connection->early, bytes);
-        read_request(connection);
+        if (pass_head(connection, &connection->early, &connection->to_router,
+                      "400 Bad Request", read_request) &&
+            connection->phase == GUARD_PLAIN)
+            pass_body(connection, mcpx_text_view(&connection->early));
         break;
     case GUARD_ANSWER:
     case GUARD_WELCOME:
@@ -255,12 +252,11 @@ static void pass_frames(struct guard_connection *connection, struct mcpx_slice b
 }
 
 /*
- * Fills the status; returns NULL, or what is wrong with an answer. An extension would give frames
- * another meaning. After a 101 without a request for a WebSocket, or a 101 after another answer,
- * the agent would read as frames what the guard passes as a body.
+ * An extension would give frames another meaning. After a 101 without a request for a WebSocket, or
+ * a 101 after another answer, the agent would read as frames what the guard passes as a body. After
+ * "100 Continue" and similar ones another head follows.
  */
-static const char *read_answer_head(const struct guard_connection *connection,
-                                    struct mcpx_slice head, int *status)
+static const char *read_answer(struct guard_connection *connection, struct mcpx_slice head)
 {
     struct mx_http_head read;
     const struct mx_http_fault *fault = mx_http_answer_read(head, &read);
@@ -268,61 +264,33 @@ static const char *read_answer_head(const struct guard_connection *connection,
 
     if (fault)
         return fault->detail;
-    *status = read.status;
     if (read.status == 101 && mx_http_find(&read, "sec-websocket-extensions", &extensions))
         return "the router agreed on a WebSocket extension; the guard cannot read its frames";
     if (read.status == 101 && connection->phase != GUARD_ANSWER)
         return "the router switched protocols unasked";
     if (read.status < 200 && read.status != 101 && connection->phase == GUARD_ANSWER)
         return "the router answered twice to a request for a WebSocket";
+    if (read.status == 101)
+        connection->phase = GUARD_WELCOME;
+    else if (read.status >= 200)
+        connection->phase = GUARD_REST;
     return NULL;
 }
 
-/*
- * `head` holds what came since the last head. After "100 Continue" and similar ones another
- * head follows.
- */
-static void read_answer(struct guard_connection *connection)
-{
-    struct mcpx_slice bytes = mcpx_text_view(&connection->head);
-    int status = 0;
-    size_t len;
-    const char *fault = find_head(connection, bytes, &len);
-
-    if (!fault && !len)
-        return;
-    if (!fault)
-        fault = read_answer_head(connection, (struct mcpx_slice){bytes.text, len}, &status);
-    if (fault) {
-        refuse_request(connection, "502 Bad Gateway", fault);
-        return;
-    }
-    mcpx_text_add(&connection->to_agent, bytes.text, len);
-    if (status < 200 && status != 101) {
-        memmove(connection->head.text, connection->head.text + len, bytes.len - len);
-        connection->head.len -= len;
-        return;
-    }
-    connection->phase = status == 101 ? GUARD_WELCOME : GUARD_REST;
-    bytes.text += len;
-    bytes.len -= len;
-    if (status == 101)
-        pass_frames(connection, bytes);
-    else
-        mcpx_text_slice(&connection->to_agent, bytes);
-    mcpx_text_fini(&connection->head);
-}
-
-/* Passes all complete heads. */
+/* Passes all complete heads, and what follows the last one. */
 static void read_answers(struct guard_connection *connection)
 {
-    size_t before = 0;
+    struct mcpx_text *head = &connection->head;
 
-    while (!connection->end && connection->phase < GUARD_WELCOME &&
-           connection->head.len != before) {
-        before = connection->head.len;
-        read_answer(connection);
-    }
+    while (connection->phase < GUARD_WELCOME)
+        if (!pass_head(connection, head, &connection->to_agent, "502 Bad Gateway",
+                       read_answer))
+            return;
+    if (connection->phase == GUARD_WELCOME)
+        pass_frames(connection, mcpx_text_view(head));
+    else
+        mcpx_text_slice(&connection->to_agent, mcpx_text_view(head));
+    mcpx_text_fini(head);
 }
 
 void guard_connection_from_router(struct guard_connection *connection, struct mcpx_slice bytes)

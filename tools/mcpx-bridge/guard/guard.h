@@ -8,14 +8,20 @@
 
 #include "lib/wire/frames.h"
 #include "lib/wire/http_head.h"
+#include "tools/mcpx-bridge/calls.h"
 
 #include <mcpx/base.h>
 #include <mcpx/envelope.h>
 #include <mcpx/rpc.h>
 
-/** The open requests of an agent, at most `max` (1 or more); beyond, the oldest is forgotten. */
-struct guard_asked *guard_asked_new(size_t max);
-void guard_asked_free(struct guard_asked *asked);
+/**
+ * The open requests of an agent, of all its connections, at most `max` (1 or more); beyond, the
+ * oldest is forgotten. `who`: the agent; `params`: the addressees, a JSON array; absent: everyone.
+ */
+struct guard_asked {
+    size_t max;
+    struct bridge_calls calls;
+};
 
 /*
  * X(constant, name, sentence, routine): why a message is left out. Where session.h has the same
@@ -52,8 +58,7 @@ extern const struct guard_verdict_row {
 
 /** The judge of one connection. */
 struct guard_judge {
-    /* The agent's open requests, of all its connections; borrowed. */
-    struct guard_asked *asked;
+    struct guard_asked *asked; /* borrowed */
     /* The agent's participant id, from the router's welcome; empty before it. */
     struct mcpx_text self;
     /* The last message read, for log lines; its `from` and `kind` are absent when it could not
@@ -99,8 +104,7 @@ enum guard_verdict guard_judge_message(struct guard_judge *judge, struct mcpx_sl
 
 /** Settings of a connection. */
 struct guard_connection_config {
-    /* The agent's open requests, of all its connections; borrowed. */
-    struct guard_asked *asked;
+    struct guard_asked *asked; /* borrowed */
     /* Longest message from the router that is held back to be judged, in bytes. */
     size_t message_max;
     /* Called for every message left out; `judge` has the message. May be NULL. */
@@ -217,11 +221,10 @@ void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict ver
 void guard_log_summary(struct mcpx_text *out, bool json,
                        const size_t counts[GUARD_VERDICT_COUNT]);
 
-/** Appends one line about any other event, newline included. JSON: the given event, and text. */
-void guard_log_note(struct mcpx_text *out, bool json, const char *event, const char *text);
+/** One line about any other event, newline included; takes `text`. JSON: the event, and text. */
+struct mcpx_text guard_log_note(bool json, const char *event, struct mcpx_text text);
 
-/** Prints a line, which is taken, made visible to standard error; and one about another event. */
+/** Prints a line, which is taken, made visible to standard error. */
 void guard_log_print(struct mcpx_text line);
-void guard_log_event(bool json, const char *event, struct mcpx_text text);
 
 #endif

@@ -9,119 +9,38 @@
 #include "tools/mcpx-bridge/guard/guard.h"
 
 #include "lib/base/ident.h"
-#include "lib/base/map.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/json.h>
 
-#include <stdlib.h>
-
 /* ---- what was asked ---- */
 
-/* Requests in a list, the oldest first, and a table by id. The texts stand behind `to`. */
-struct entry {
-    struct entry *previous, *next;
-    uint64_t hash;
-    struct mcpx_slice self, id, method, context;
-    size_t to_count;
-    struct mcpx_slice to[];
-};
-
-struct guard_asked {
-    size_t max;
-    struct entry *first, *last;
-    struct mx_map by_id;
-};
-
-struct guard_asked *guard_asked_new(size_t max)
-{
-    struct guard_asked *asked = calloc(1, sizeof *asked);
-
-    asked->max = max;
-    return asked;
-}
-
-static void forget(struct guard_asked *asked, struct entry *entry)
-{
-    if (!entry)
-        return;
-    *(entry->previous ? &entry->previous->next : &asked->first) = entry->next;
-    *(entry->next ? &entry->next->previous : &asked->last) = entry->previous;
-    mx_map_remove(&asked->by_id, entry->hash, (uintptr_t)entry);
-    free(entry);
-}
-
-void guard_asked_free(struct guard_asked *asked)
-{
-    while (asked->first)
-        forget(asked, asked->first);
-    mx_map_fini(&asked->by_id);
-    free(asked);
-}
-
 /* Without a secret: only the agent, which chooses the ids, waits when they collide. */
-static uint64_t hash_of(struct mcpx_slice id)
+static int64_t number_of(struct mcpx_slice self, struct mcpx_slice id)
 {
-    return mx_map_hash((struct mx_map_key){{0, 0}}, id);
+    struct mx_map_key key = {{0, 0}};
+
+    return (int64_t)((mx_map_hash(key, self) * 31 + mx_map_hash(key, id)) >> 1 | 1);
 }
 
-/* The request of `self` with that id; NULL when there is none. */
-static struct entry *find_asked(const struct guard_asked *asked, struct mcpx_slice self,
-                                struct mcpx_slice id)
-{
-    struct entry *entry;
-    size_t at = 0;
-
-    do {
-        entry = (struct entry *)(uintptr_t)mx_map_next(&asked->by_id, hash_of(id), &at);
-    } while (entry &&
-             !(mcpx_slice_equal(entry->id, id) && mcpx_slice_equal(entry->self, self)));
-    return entry;
-}
-
-static struct entry *entry_new(struct mcpx_slice self, const struct mcpx_envelope *envelope,
-                               struct mcpx_slice context)
-{
-    size_t texts = self.len + envelope->id.len + envelope->kind.method.len + context.len;
-    struct entry *entry;
-    char *at;
-
-    for (size_t i = 0; i < envelope->to_count; i++)
-        texts += envelope->to[i].len;
-    entry = malloc(sizeof *entry + envelope->to_count * sizeof *entry->to + texts);
-    at = (char *)(entry->to + envelope->to_count);
-    entry->hash = hash_of(envelope->id);
-    entry->self = mx_keep(&at, self);
-    entry->id = mx_keep(&at, envelope->id);
-    entry->method = mx_keep(&at, envelope->kind.method);
-    entry->context = mx_keep(&at, context);
-    entry->to_count = envelope->to_count;
-    for (size_t i = 0; i < envelope->to_count; i++)
-        entry->to[i] = mx_keep(&at, envelope->to[i]);
-    return entry;
-}
-
-/*
- * Remembers a request: `self` sent `envelope`, whose payload is `rpc`. It replaces an earlier
- * request of the same participant with the same id.
- */
+/* Remembers a request of `self`. It replaces an earlier one with the same id. */
 static void remember(struct guard_asked *asked, struct mcpx_slice self,
                      const struct mcpx_envelope *envelope, const struct mcpx_rpc *rpc)
 {
-    struct mcpx_slice context =
-        envelope->kind.context.text ? envelope->kind.context : rpc->context;
-    struct entry *entry = entry_new(self, envelope, context);
+    struct mcpx_slice context = envelope->kind.context;
+    struct bridge_call from = {.number = number_of(self, envelope->id),
+                               .who.id = self,
+                               .id = envelope->id,
+                               .method = envelope->kind.method,
+                               .context = context.text ? context : rpc->context};
+    struct bridge_call *known = bridge_calls_find(&asked->calls, from.number);
 
-    forget(asked, find_asked(asked, self, envelope->id));
-    if (asked->by_id.count >= asked->max)
-        forget(asked, asked->first);
-    mx_map_reserve(&asked->by_id);
-    mx_map_put(&asked->by_id, entry->hash, (uintptr_t)entry);
-    entry->next = NULL;
-    entry->previous = asked->last;
-    *(asked->last ? &asked->last->next : &asked->first) = entry;
-    asked->last = entry;
+    if (envelope->to_count)
+        from.params = mcpx_json_get(envelope->text, "to");
+    if (known || asked->calls.count >= asked->max)
+        bridge_calls_drop(&asked->calls, known ? known : asked->calls.first);
+    bridge_calls_add(&asked->calls, &from);
 }
 
 /* ---- messages ---- */
@@ -158,16 +77,24 @@ static bool has(struct mcpx_slice payload, const char *member)
 }
 
 /* The request of the agent that the message is about; NULL when it is about none. */
-static struct entry *question_of(const struct guard_judge *judge)
+static struct bridge_call *question_of(const struct guard_judge *judge)
 {
     struct mcpx_slice about = judge->envelope.correlation_id;
+    struct bridge_call *call =
+        bridge_calls_find(&judge->asked->calls, number_of(self_of(judge), about));
 
-    return about.text ? find_asked(judge->asked, self_of(judge), about) : NULL;
+    return call && about.text && mcpx_slice_equal(call->id, about) &&
+                   mcpx_slice_equal(call->who.id, self_of(judge))
+               ? call
+               : NULL;
 }
 
-static bool was_asked(const struct entry *question, struct mcpx_slice id)
+static bool was_asked(const struct bridge_call *question, struct mcpx_slice id)
 {
-    return !question->to_count || mx_id_is_among(id, question->to, question->to_count);
+    MCPX_JSON_EACH(walk, question->params)
+        if (mcpx_json_equals(walk.value, id))
+            return true;
+    return !question->params.len;
 }
 
 /* ---- reading ---- */
@@ -248,7 +175,7 @@ static enum guard_verdict judge_system(struct guard_judge *judge)
  */
 static enum guard_verdict judge_mention(const struct guard_judge *judge)
 {
-    const struct entry *question = question_of(judge);
+    const struct bridge_call *question = question_of(judge);
 
     return !question || was_asked(question, judge->envelope.from) ? GUARD_PASS : GUARD_SENDER;
 }
@@ -256,7 +183,7 @@ static enum guard_verdict judge_mention(const struct guard_judge *judge)
 static enum guard_verdict judge_response(struct guard_judge *judge)
 {
     const struct mcpx_envelope *envelope = &judge->envelope;
-    struct entry *question = question_of(judge);
+    struct bridge_call *question = question_of(judge);
     enum guard_verdict verdict = read_rpc(judge);
 
     if (verdict != GUARD_PASS)
@@ -269,8 +196,8 @@ static enum guard_verdict judge_response(struct guard_judge *judge)
         (envelope->kind.context.text &&
          !mcpx_slice_equal(envelope->kind.context, question->context)))
         return GUARD_OPERATION;
-    if (question->to_count == 1)
-        forget(judge->asked, question);
+    if (mcpx_json_length(question->params) == 1)
+        bridge_calls_drop(&judge->asked->calls, question);
     return GUARD_PASS;
 }
 

@@ -72,12 +72,16 @@ void guard_log_summary(struct mcpx_text *out, bool json,
         mcpx_text_puts(out, *between ? "\n" : "nothing\n");
 }
 
-void guard_log_note(struct mcpx_text *out, bool json, const char *event, const char *text)
+struct mcpx_text guard_log_note(bool json, const char *event, struct mcpx_text text)
 {
+    struct mcpx_text line = {0};
+
     if (json)
-        mx_format(out, "{\"event\":%q,\"text\":%q}\n", event, text);
+        mx_format(&line, "{\"event\":%q,\"text\":%q}\n", event, &text);
     else
-        text_format(out, "guard: %s\n", text);
+        text_format(&line, "guard: %s\n", &text);
+    mcpx_text_fini(&text);
+    return line;
 }
 
 void guard_log_print(struct mcpx_text line)
@@ -87,13 +91,4 @@ void guard_log_print(struct mcpx_text line)
     text_shown(&shown, text_whole(&line));
     complaints_put(text_whole(&shown));
     mcpx_text_fini(&line);
-}
-
-void guard_log_event(bool json, const char *event, struct mcpx_text text)
-{
-    struct mcpx_text line = {0};
-
-    guard_log_note(&line, json, event, text.text);
-    mcpx_text_fini(&text);
-    guard_log_print(line);
 }

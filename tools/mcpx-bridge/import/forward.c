@@ -6,7 +6,8 @@
  * before it ends, so each call leaves a record.
  */
 #include "tools/mcpx-bridge/import/ask.h"
-#include "tools/mcpx-bridge/import/tasks.h"
+
+#include "tools/common/proposal.h"
 
 enum { WAIT_MS = 30000 }; /* how long a request waits for a server that is not ready */
 
@@ -15,7 +16,8 @@ enum { WAIT_MS = 30000 }; /* how long a request waits for a server that is not r
 /* The bytes of a message around its result, besides its id. */
 #define AROUND sizeof("{\"jsonrpc\":\"2.0\",\"id\":,\"result\":}")
 
-bool import_is_under_terms(const struct import *import, struct mcpx_slice method)
+/* True when contract settings apply to the method: it is tools/call, and settings are given. */
+static bool is_under_terms(const struct import *import, struct mcpx_slice method)
 {
     return bridge_checks_apply_to(&import->pool->checks, method);
 }
@@ -51,16 +53,14 @@ static size_t answer_max(const struct import *import, const struct bridge_call *
     return max > around ? max - around : max;
 }
 
-/*
- * `payload` is the request as it came; `fault` is its error, NULL: it is valid. At the first call
- * of all servers our id is already known.
- */
+/* `payload` is the request as it came; `fault` is its error, NULL: it is valid. */
 static void admit(struct import *import, const struct bridge_call *call,
                   struct mcpx_slice payload, const struct mcpx_fault *fault,
                   struct mcpx_admission *out)
 {
     struct import_pool *pool = import->pool;
-    struct mcpx_calls_options options = {.transport = "ws"};
+    struct mcpx_calls_options options = {.transport = "ws",
+                                         .participant = {pool->edge, pool->edge_len}};
     struct caller caller = {import, call->who};
     struct mcpx_call_request request = {.payload = payload,
                                         .fault = fault,
@@ -71,11 +71,6 @@ static void admit(struct import *import, const struct bridge_call *call,
                                         .context = &caller,
                                         .answer_max = answer_max(import, call)};
 
-    for (size_t i = 0; i < pool->config.topics && !pool->edge_len; i++) {
-        pool->edge_len = pool->topics[i].self_len;
-        memcpy(pool->edge, pool->topics[i].self, pool->edge_len);
-    }
-    options.participant = (struct mcpx_slice){pool->edge, pool->edge_len};
     bridge_checks_admit(&pool->checks, &options, &request, mcpx_text_view(&import->greeting),
                         out);
 }
@@ -96,7 +91,7 @@ void import_terms_note_broken(struct import *import, size_t topic,
     struct mcpx_admission admission = {0};
 
     if (event->violation == MCPX_VIOLATION_RPC &&
-        import_is_under_terms(import, envelope->kind.method))
+        is_under_terms(import, envelope->kind.method))
         admit(import, &arrival, envelope->payload, &event->fault, &admission);
 }
 
@@ -107,18 +102,8 @@ static bool has_the_only_tool(const struct import *import)
 {
     const struct bridge_terms *terms = import->pool->checks.terms;
 
-    return terms && mcpx_terms_has_handshake(terms->terms) && !import_has_tools(import);
-}
-
-/* Appends the server's greeting, with the tools capability added. */
-static void add_with_tools(struct mcpx_text *out, struct mcpx_slice hello)
-{
-    struct mcpx_slice own = mcpx_json_get(hello, "capabilities");
-    struct mcpx_json_change tools = {"tools", MCPX_SLICE("{}")};
-    mx_scoped_text capabilities = {0};
-
-    mcpx_json_add_changed(&capabilities, own.text ? own : MCPX_SLICE("{}"), &tools, 1);
-    bridge_add_with(out, hello, "capabilities", &capabilities);
+    return terms && mcpx_terms_has_handshake(terms->terms) &&
+           !import_can(import, "tools").text;
 }
 
 /* Appends a result as it is shown; nothing when it is unchanged. */
@@ -126,117 +111,126 @@ static void add_shown(const struct import *import, struct mcpx_slice method,
                       struct mcpx_slice result, struct mcpx_text *out)
 {
     const struct bridge_terms *terms = import->pool->checks.terms;
+    struct mcpx_slice own = mcpx_json_get(result, "capabilities");
+    mx_scoped_text tools = mx_formatted("%s", "{}"), capabilities = {0};
     bool has_only = has_the_only_tool(import);
 
     if (terms && bridge_is(method, "tools/list") &&
         (has_only || mcpx_terms_change_lists(terms->terms)))
         mcpx_terms_list_add(out, terms->terms, result, import->tools.known);
-    else if (has_only &&
-             (bridge_is(method, "initialize") || bridge_is(method, "server/discover")))
-        add_with_tools(out, result);
+    if (!has_only || !bridge_is_any(method, "initialize", "server/discover"))
+        return;
+    bridge_add_with(&capabilities, own, "tools", &tools);
+    bridge_add_with(out, result, "capabilities", &capabilities);
 }
 
 /* ---- the end: with an answer, with an error of ours, or in silence ---- */
 
-/* Ends what belongs to a call that is over. */
-static void end(struct import *import, struct bridge_call *call)
+/*
+ * Ends a call and what belongs to it, and answers its participant, unless `made` has no text. With
+ * `message` of the server the answer keeps its other bytes; absent: there is none.
+ */
+static void finish(struct import *import, struct bridge_call *call,
+                   const struct mcpx_call_answer *made, struct mcpx_slice message)
 {
-    import_task_over(import, call);
-    import_ask_over(import, call);
-}
-
-/* Answers a participant's call with a message that has its id and is taken, and drops it. */
-static void answer(struct import *import, struct bridge_call *call, struct mcpx_text message)
-{
+    struct mcpx_json_change changes[] = {{"id", call->id},
+                                         {made->is_error ? "error" : "result", made->text}};
     struct bridge_row row = {
         .action = {.type = BRIDGE_RESPOND, .topic = call->who.topic, .about = call->came_in},
         .who = call->who.id,
         .method = call->method};
+    struct mcpx_text out = {0};
 
-    if (message.len > call->holder->longest)
-        call->holder->longest = message.len;
-    end(import, call);
-    import_want_text(import, row, message);
+    import_task_over(import, call);
+    import_ask_over(import, call);
+    if (made->text.text) {
+        mcpx_json_add_changed(
+            &out, message.text ? message : MCPX_SLICE("{\"jsonrpc\":\"2.0\"}"), changes, 2);
+        if (out.len > call->holder->longest)
+            call->holder->longest = out.len;
+        import_want_text(import, row, out);
+    } else
+        import_want_about(import, BRIDGE_DROP, call->who.topic, call->came_in);
     bridge_calls_drop(&import->calls, call);
 }
 
 /* The members of an object without "reason", which is said in another place. */
-static void add_more(struct mcpx_text *out, const struct mcpx_text *data)
+static void add_more(struct mcpx_text *out, struct mcpx_slice data)
 {
-    MCPX_JSON_EACH(walk, data ? mcpx_text_view(data) : (struct mcpx_slice){0})
+    MCPX_JSON_EACH(walk, data)
         if (!mcpx_json_walk_at(&walk, "reason"))
             mx_format(out, "%s\"%s\":%s", out->len ? "," : "", walk.name, walk.value);
 }
 
+/* The `error` of ours for a method. `data` is a JSON object, or absent. */
+static struct mcpx_text error_of(const struct import *import, struct mcpx_slice method,
+                                 enum mcpx_cause cause, const char *message,
+                                 struct mcpx_slice data)
+{
+    mx_scoped_text more = {0};
+    struct mcpx_text error = {0};
+
+    add_more(&more, data);
+    if (is_under_terms(import, method))
+        mcpx_cause_error(&error, cause, (struct mcpx_slice){0}, mcpx_text_view(&more));
+    else
+        mx_format(&error, "{\"code\":%s,\"message\":%q%s%s}", bridge_code_of(cause), message,
+                  data.len ? ",\"data\":" : "", data);
+    return error;
+}
+
 /*
- * An error of ours as an answer. `data` is a JSON object; NULL: none. Under contract settings this
- * first admits a call not admitted yet; a refusal there is its answer.
+ * Refuses a call: admits it, under contract settings, if that was not done; a refusal there is its
+ * answer. One of our own is dropped; a poll of a task takes its call with it.
  */
-static struct mcpx_text refusal(struct import *import, struct bridge_call *call,
-                                enum mcpx_cause cause, const char *message,
-                                const struct mcpx_text *data)
+static void refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
+                   const char *message, struct mcpx_slice data)
 {
     struct mcpx_call_end end = {
         .type = MCPX_CALL_FAILED, .cause = cause, .reason = mcpx_slice_of(message)};
-    struct mcpx_admission admission = {0};
-    struct mcpx_text out = {0};
-    mx_scoped_text more = {0};
-
-    if (!import_is_under_terms(import, call->method)) {
-        bridge_add_error(&out, call->id, bridge_code_of(cause), end.reason, data);
-        return out;
-    }
-    if (!call->admitted)
-        admit_call(import, call, &admission);
-    if (call->admitted) {
-        add_more(&more, data);
-        end.more = mcpx_text_view(&more);
-        bridge_checks_end(&import->pool->checks, &call->admitted, &end, &admission.answer);
-    }
-    bridge_add_answer(&out, call->id, &admission.answer);
-    return out;
-}
-
-/* Refuses a call. One of our own is dropped; a poll of a task takes its call with it. */
-static void refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
-                   const char *message, const struct mcpx_text *data)
-{
     struct bridge_call *whole = call;
+    struct mcpx_admission admission = {0};
+    mx_scoped_text error = {0}, more = {0};
 
     if (call->purpose != IMPORT_PARTICIPANT) {
         whole = call->purpose == IMPORT_TASK ? bridge_calls_find(&import->calls, call->about)
                                              : NULL;
         bridge_calls_drop(&import->calls, call);
     }
-    if (whole)
-        answer(import, whole, refusal(import, whole, cause, message, data));
+    if (!whole)
+        return;
+    error = error_of(import, whole->method, cause, message, data);
+    admission.answer = (struct mcpx_call_answer){true, mcpx_text_view(&error)};
+    if (is_under_terms(import, whole->method) && !whole->admitted)
+        admit_call(import, whole, &admission);
+    add_more(&more, data);
+    end.more = mcpx_text_view(&more);
+    if (whole->admitted)
+        bridge_checks_end(&import->pool->checks, &whole->admitted, &end, &admission.answer);
+    finish(import, whole, &admission.answer, (struct mcpx_slice){0});
 }
 
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message)
 {
-    refuse(import, call, cause, message, NULL);
+    refuse(import, call, cause, message, (struct mcpx_slice){0});
 }
 
 void import_refuse_for_outage(struct import *import, struct bridge_call *call)
 {
     const char *why = import->outage.text ? import->outage.text : "the server is not ready";
 
-    refuse(import, call, MCPX_CAUSE_UNAVAILABLE, why, &import->outage_data);
+    refuse(import, call, MCPX_CAUSE_UNAVAILABLE, why, mcpx_text_view(&import->outage_data));
 }
 
 void import_abandon(struct import *import, struct bridge_call *call)
 {
     struct mcpx_admission admission;
 
-    if (import_is_under_terms(import, call->method)) {
-        if (!call->admitted)
-            admit_call(import, call, &admission);
-        bridge_checks_abandon(&import->pool->checks, &call->admitted);
-    }
-    end(import, call);
-    import_want_about(import, BRIDGE_DROP, call->who.topic, call->came_in);
-    bridge_calls_drop(&import->calls, call);
+    if (is_under_terms(import, call->method) && !call->admitted)
+        admit_call(import, call, &admission);
+    bridge_checks_abandon(&import->pool->checks, &call->admitted);
+    finish(import, call, &(struct mcpx_call_answer){0}, (struct mcpx_slice){0});
 }
 
 void import_pass_answer(struct import *import, struct bridge_call *call,
@@ -246,77 +240,89 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
     struct mcpx_call_end end = {.type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
                                 .text = was_error ? rpc->error : rpc->result,
                                 .answer_max = answer_max(import, call)};
-    struct mcpx_call_answer made = {.is_error = was_error};
-    struct mcpx_json_change changes[2] = {{"id", call->id}};
+    struct mcpx_call_answer made = {was_error, end.text};
+    const char *why = was_error ? NULL : import_agreed(import, call);
     mx_scoped_text shown = {0};
-    struct mcpx_text out = {0};
 
+    if (why) {
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, why);
+        return;
+    }
     if (call->admitted) {
         bridge_checks_end(&import->pool->checks, &call->admitted, &end, &made);
     } else if (!was_error) {
         add_shown(import, call->method, rpc->result, &shown);
         import_tasks_show(import, call, rpc->result, &shown);
-        made.text = mcpx_text_view(&shown);
+        made.text = shown.len ? mcpx_text_view(&shown) : made.text;
     }
-    changes[1] = (struct mcpx_json_change){was_error ? "error" : "result", made.text};
-    if (made.is_error == was_error)
-        mcpx_json_add_changed(&out, rpc->text, changes, made.text.text ? 2 : 1);
+    finish(import, call, &made,
+           made.is_error == was_error ? rpc->text : (struct mcpx_slice){0});
+}
+
+/* ---- the pin of a proposed tool ---- */
+
+/*
+ * A call may say what its tool was when it was proposed. An approval is for that tool, whichever
+ * program approves: the call of another one does not reach the server. Rejected: comparing with an
+ * earlier list; a server need not say that its list has changed.
+ */
+
+/* Absent: it has none, or is no tool call. */
+static struct mcpx_slice pin_of(const struct bridge_call *call)
+{
+    struct mcpx_slice params = mcpx_json_get(mcpx_text_view(&call->payload), "params");
+
+    return bridge_is(call->method, "tools/call")
+               ? mcpx_json_get(mcpx_json_get(params, "_meta"), PROPOSAL_PIN)
+               : (struct mcpx_slice){0};
+}
+
+static void ask_pin(struct import *import, struct bridge_call *call, struct mcpx_slice cursor)
+{
+    mx_scoped_text line =
+        mx_formatted("{\"jsonrpc\":\"2.0\",\"method\":\"tools/list\",\"params\":{%s%s}}",
+                     cursor.text ? "\"cursor\":" : "", cursor);
+
+    call->list = IMPORT_PIN_ASKED;
+    call->written = true;
+    bridge_calls_defer(&import->calls, call,
+                       import->pool->now_ms + import->config->request_ms);
+    import_write_request(import, call, mcpx_text_view(&line));
+}
+
+/* True: the call waits for a page of the server's tools, or is refused. */
+static bool compare(struct import *import, struct bridge_call *call)
+{
+    if (call->list || !pin_of(call).text)
+        return false;
+    if (import_keeps(import, call))
+        ask_pin(import, call, (struct mcpx_slice){0});
     else
-        bridge_add_answer(&out, call->id, &made);
-    answer(import, call, out);
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
+                      "too many bytes of yours wait for the server");
+    return true;
 }
 
 /* ---- to the server ---- */
 
-void import_agree(struct import *import, struct bridge_call *call)
-{
-    struct mcpx_text out = {0};
-
-    if (!import_agreed(import, call)) {
-        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, IMPORT_NO_ROOM);
-        return;
-    }
-    bridge_add_result(&out, call->id, MCPX_SLICE("{}"));
-    answer(import, call, out);
-}
-
 /* Requests the bridge answers for the server. Returns true when this was one. */
 static bool answer_instead(struct import *import, struct bridge_call *call)
 {
-    struct mcpx_slice result;
-    mx_scoped_text shown = {0};
-    struct mcpx_text out = {0};
+    struct mcpx_rpc rpc = {.form = MCPX_RPC_RESULT, .result = MCPX_SLICE("{}")};
+    const char *why = NULL;
 
     if (bridge_is(call->method, "initialize")) {
         import_requester_note(import, call);
-        result = mcpx_text_view(&import->greeting);
+        rpc.result = mcpx_text_view(&import->greeting);
     } else if (bridge_is(call->method, "tools/list") && has_the_only_tool(import))
-        result = MCPX_SLICE("{\"tools\":[]}");
-    else
+        rpc.result = MCPX_SLICE("{\"tools\":[]}");
+    else if (!import_takes(import, call, &why))
         return false;
-    add_shown(import, call->method, result, &shown);
-    bridge_add_result(&out, call->id, shown.len ? mcpx_text_view(&shown) : result);
-    answer(import, call, out);
+    if (why)
+        import_refuse(import, call, MCPX_CAUSE_INPUT, why);
+    else
+        import_pass_answer(import, call, &rpc);
     return true;
-}
-
-/* True for what a participant wants to hear, when the server itself does not get the request. */
-static bool is_taken(struct import *import, struct bridge_call *call, struct mcpx_now now)
-{
-    enum import_taken taken = import_subs_left_to_others(import, call)
-                                  ? IMPORT_AGREED
-                                  : import_listen_takes(import, call, now);
-
-    if (taken == IMPORT_PASSED)
-        taken = import_logs_takes(import, call);
-    if (taken == IMPORT_AGREED)
-        import_agree(import, call);
-    else if (taken == IMPORT_REFUSED)
-        import_refuse(import, call, MCPX_CAUSE_INPUT,
-                      bridge_is(call->method, "logging/setLevel")
-                          ? "params.level is not a level"
-                          : "params.uri is missing, or too long");
-    return taken != IMPORT_PASSED;
 }
 
 /* Writes a request of a participant to the server, or answers it; it may be gone afterwards. */
@@ -324,32 +330,31 @@ static void forward(struct import *import, struct bridge_call *call, struct mcpx
 {
     struct mcpx_slice payload = mcpx_text_view(&call->payload);
     struct mcpx_admission admission = {0};
-    struct mcpx_json_change change = {"params", {0}};
     mx_scoped_text changed = {0}, with_task = {0};
-    struct mcpx_text out = {0};
 
     if (import_task_is_foreign(import, call)) {
         import_refuse(import, call, MCPX_CAUSE_INPUT, "there is no such task");
         return;
     }
-    if (answer_instead(import, call) || is_taken(import, call, now))
+    if (answer_instead(import, call))
         return;
-    if (import_is_under_terms(import, call->method)) {
+    if (!has_the_only_tool(import) && compare(import, call))
+        return;
+    if (is_under_terms(import, call->method)) {
         admit_call(import, call, &admission);
         if (!admission.call) {
-            bridge_add_answer(&out, call->id, &admission.answer);
-            answer(import, call, out);
+            finish(import, call, &admission.answer, (struct mcpx_slice){0});
             return;
         }
     }
-    change.value = admission.params;
-    if (change.value.text) {
-        mcpx_json_add_changed(&changed, payload, &change, 1);
+    if (admission.params.text) {
+        mcpx_json_add_changed(&changed, payload,
+                              &(struct mcpx_json_change){"params", admission.params}, 1);
         payload = mcpx_text_view(&changed);
     }
-    if (import_task_add(import, call, payload, &with_task))
+    if (import_task_add(import, call, payload, &with_task) ||
+        import_listen_add(import, call, &with_task))
         payload = mcpx_text_view(&with_task);
-    import_logs_note(import, call);
     import_write_request(import, call, payload);
     call->written = true;
     import_keep(import, call, mcpx_text_view(&changed));
@@ -360,7 +365,7 @@ static void forward(struct import *import, struct bridge_call *call, struct mcpx
 static bool takes(const struct import *import, struct mcpx_slice method)
 {
     return import_is_ready(import) &&
-           !(import_is_under_terms(import, method) && import->tools.coming);
+           !(is_under_terms(import, method) && import->tools.coming);
 }
 
 void import_forward_waiting(struct import *import, struct mcpx_now now)
@@ -373,18 +378,40 @@ void import_forward_waiting(struct import *import, struct mcpx_now now)
     }
 }
 
-/* Calls of participants, without our own: those of one must not take room from others. */
-static size_t count_of(const struct bridge_calls *calls)
+void import_compared(struct import *import, struct bridge_call *call,
+                     const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    size_t count = 0;
+    struct mcpx_slice list = rpc->result, cursor = mcpx_json_get(list, "nextCursor"),
+                      tool = {0};
+    mx_scoped_text shown = {0}, pin = {0}, why = {0};
 
-    for (size_t i = 0; i < calls->holder_count; i++)
-        count += calls->holders[i]->calls;
-    return count;
+    if (rpc->form == MCPX_RPC_RESULT)
+        add_shown(import, MCPX_SLICE("tools/list"), list, &shown);
+    list = mcpx_json_get(shown.len ? mcpx_text_view(&shown) : list, "tools");
+    MCPX_JSON_EACH_WHILE(!tool.text, walk, list)
+        if (mcpx_json_equals(mcpx_json_get(walk.value, "name"), call->context))
+            tool = walk.value;
+    bridge_calls_renumber(&import->calls, call);
+    if (!tool.text && mcpx_json_type(cursor) == MCPX_JSON_STRING) {
+        ask_pin(import, call, cursor);
+        return;
+    }
+    proposal_add_pin(&pin, tool);
+    call->list = IMPORT_PIN_COMPARED;
+    call->written = false;
+    if (mcpx_slice_equal(mcpx_text_view(&pin), pin_of(call))) {
+        import_forward_waiting(import, now);
+    } else { /* the proposer has an old list */
+        mx_format(&why, "the tool %s has changed since it was proposed", call->context);
+        import_refuse(import, call, MCPX_CAUSE_INPUT, why.text);
+        import_notify(import->pool->servers[0],
+                      MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                                 "tools/list_changed\"}"));
+    }
 }
 
 void import_take_request(struct import *import, size_t topic, const struct mcpx_event *event,
-                         struct mcpx_now now)
+                         const char *refusal, struct mcpx_now now)
 {
     struct bridge_call draft = import_draft_of(topic, event),
                        *call = bridge_calls_add(&import->calls, &draft);
@@ -394,7 +421,9 @@ void import_take_request(struct import *import, size_t topic, const struct mcpx_
     bridge_calls_defer(&import->calls, call, now.mono_ms + WAIT_MS);
     if (fault)
         import_refuse(import, call, MCPX_CAUSE_INPUT, fault);
-    else if (!bridge_may_have(call->holder->calls, count_of(&import->calls),
+    else if (refusal)
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, refusal);
+    else if (!bridge_may_have(call->holder->calls, import->calls.held,
                               import->config->calls_max))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "your requests under way have reached the bridge's limit");
@@ -402,77 +431,40 @@ void import_take_request(struct import *import, size_t topic, const struct mcpx_
         forward(import, call, now);
     else if (import->over)
         import_refuse_for_outage(import, call);
-    else if (!bridge_may_have(call->holder->payload_bytes, import->calls.payload_bytes,
-                              import->config->wait_bytes))
+    else if (!import_keeps(import, call))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "the server is not ready, and too many bytes of yours wait for it");
 }
 
-void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
-                      const char *message)
-{
-    struct bridge_call call = import_draft_of(topic, event);
-    struct bridge_row row = {
-        .action = {.type = BRIDGE_RESPOND, .topic = topic, .about = call.came_in},
-        .who = call.who.id,
-        .method = call.method,
-        .is_substitute = true};
-
-    call.payload = (struct mcpx_text){.text = (char *)(uintptr_t)event->rpc->text.text,
-                                      .len = event->rpc->text.len}; /* lent, and only read */
-    import_want_text(import, row, refusal(import, &call, MCPX_CAUSE_EXHAUSTED, message, NULL));
-}
-
 /* ---- an answer that the router does not take ---- */
-
-/* The error for an answer that cannot be sent, as contract settings make it, if any. */
-static struct mcpx_text error_of(struct import *import, const struct bridge_row *row,
-                                 enum mcpx_cause cause, struct mcpx_slice message,
-                                 const struct mcpx_text *data)
-{
-    struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
-    mx_scoped_text error = {0}, more = {0};
-    struct mcpx_text out = {0};
-
-    if (!import_is_under_terms(import, row->method)) {
-        bridge_add_error(&out, id, BRIDGE_UNAVAILABLE, message, data);
-        return out;
-    }
-    add_more(&more, data);
-    mcpx_cause_error(&error, cause, (struct mcpx_slice){0}, mcpx_text_view(&more));
-    bridge_add_answer(&out, id, &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
-    return out;
-}
-
-static struct mcpx_text too_large(struct import *import, const struct bridge_row *row)
-{
-    size_t max = import->pool->topics[row->action.topic].message_max;
-    mx_scoped_text message = {0}, data = {0};
-
-    bridge_add_too_big(&message, &data, "the answer", row->action.text.len, max);
-    import_say(import, "%s by %s: %s", row->method, row->who, &message);
-    return error_of(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message), &data);
-}
 
 /* A sentence instead of the answer may still fit. */
 void import_answer_failed(struct import *import, const struct bridge_row *row,
                           enum mcpx_err err)
 {
+    size_t max = import->pool->topics[row->action.topic].message_max;
+    bool is_too_big = err == MCPX_ETOOBIG;
     struct bridge_row substitute = *row;
+    mx_scoped_text message = {0}, data = {0}, error = {0};
+    struct mcpx_text out = {0};
 
-    substitute.action.text = (struct mcpx_slice){0};
-    substitute.is_substitute = true;
-    if (!row->is_substitute && err == MCPX_ETOOBIG) {
-        import_want_text(import, substitute, too_large(import, row));
-    } else if (!row->is_substitute && err == MCPX_ELIMIT) {
-        import_want_text(import, substitute,
-                         error_of(import, row, MCPX_CAUSE_EXHAUSTED,
-                                  MCPX_SLICE("too many answers wait to be sent "
-                                             "(--answers-max)"),
-                                  NULL));
-    } else {
+    if (row->is_substitute || (!is_too_big && err != MCPX_ELIMIT)) {
         import_say(import, "the answer to %s for %s cannot be sent: %s", row->method, row->who,
                    mcpx_strerror(err));
         import_want_about(import, BRIDGE_DROP, row->action.topic, row->action.about);
+        return;
     }
+    if (is_too_big) {
+        bridge_add_too_big(&message, &data, "the answer", row->action.text.len, max);
+        import_say(import, "%s by %s: %s", row->method, row->who, &message);
+    } else
+        mcpx_text_puts(&message, "too many answers wait to be sent (--answers-max)");
+    error = error_of(import, row->method,
+                     is_too_big ? MCPX_CAUSE_OUTPUT_SIZE : MCPX_CAUSE_EXHAUSTED, message.text,
+                     mcpx_text_view(&data));
+    mx_format(&out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":%s}",
+              mcpx_json_get(row->action.text, "id"), &error);
+    substitute.action.text = (struct mcpx_slice){0};
+    substitute.is_substitute = true;
+    import_want_text(import, substitute, out);
 }

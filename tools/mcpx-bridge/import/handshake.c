@@ -20,37 +20,31 @@ enum {
     HANDSHAKE_MS = 120000 /* how long a server may take until it is initialised */
 };
 
-#define SERVER_INFO "io.modelcontextprotocol/serverInfo"
-
-bool import_handshake_ended(struct import *import)
-{
-    struct import_probe *probe = &import->pool->probe;
-
-    if (probe->proven)
-        return false;
-    probe->plain = import->probed;
-    probe->changes++;
-    return true;
-}
-
-/* The process refused initialize. True when another one is to be greeted the other way. */
-static bool is_refused_otherwise(struct import *import)
-{
-    struct import_probe *probe = &import->pool->probe;
-
-    probe->refused[import->probed] = true;
-    return !probe->refused[!import->probed] && import_handshake_ended(import);
-}
-
 static void set_version(struct import *import, const char *version)
 {
     snprintf(import->version, sizeof import->version, "%s", version);
 }
 
+static void greet(struct import *import, const char *method, struct mcpx_slice params,
+                  int64_t wait_ms)
+{
+    struct bridge_call *call = import_request(import, IMPORT_GREETING, method, params);
+
+    bridge_calls_defer(&import->calls, call, import->pool->now_ms + wait_ms);
+}
+
+/* True while initialize follows when the server does not answer. */
+static bool is_only_probed(const struct import *import)
+{
+    return import->handshake == IMPORT_PROBING && !import->retried &&
+           import->config->protocol == IMPORT_PROTOCOL_AUTO;
+}
+
 static void discover(struct import *import)
 {
     import->handshake = IMPORT_PROBING;
-    import_request(import, IMPORT_DISCOVER, "server/discover", (struct mcpx_slice){0});
+    greet(import, "server/discover", (struct mcpx_slice){0},
+          is_only_probed(import) ? PROBE_MS : HANDSHAKE_MS);
 }
 
 static void initialize(struct import *import)
@@ -59,43 +53,57 @@ static void initialize(struct import *import)
     mx_scoped_text params = {0};
 
     import->handshake = IMPORT_INITIALIZING;
-    import->probe_at = INT64_MAX;
     mcpx_text_puts(&params, "\"protocolVersion\":\"" LEGACY_VERSION "\",\"capabilities\":");
     mcpx_json_add_changed(&params, mcpx_slice_of(import->config->capabilities), &roots,
                           import->config->roots ? 1 : 0);
     mx_format(&params, ",\"clientInfo\":" IMPORT_CLIENT_INFO, mcpx_version());
-    import_request(import, IMPORT_INITIALIZE, "initialize", mcpx_text_view(&params));
+    greet(import, "initialize", mcpx_text_view(&params),
+          import->probed ? HANDSHAKE_MS - PROBE_MS : HANDSHAKE_MS);
 }
 
-void import_handshake_start(struct import *import, struct mcpx_now now)
+void import_handshake_start(struct import *import)
 {
     import->retried = false;
-    import->unready = true;
     import->again = false;
     import->probed =
         import->config->protocol == IMPORT_PROTOCOL_MODERN ||
         (import->config->protocol == IMPORT_PROTOCOL_AUTO && !import->pool->probe.plain);
-    import->handshake_at = now.mono_ms + HANDSHAKE_MS;
     if (!import->probed) {
         initialize(import);
         return;
     }
-    if (import->config->protocol == IMPORT_PROTOCOL_AUTO)
-        import->probe_at = now.mono_ms + PROBE_MS;
     set_version(import, MODERN_VERSION);
     discover(import);
 }
 
+/* Drops all requests of our own with that purpose. */
+static void drop_own(struct import *import, enum import_purpose purpose)
+{
+    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
+        next = call->next;
+        if (call->purpose == purpose)
+            bridge_calls_drop(&import->calls, call);
+    }
+}
+
 void import_handshake_down(struct import *import)
 {
+    struct import_probe *probe = &import->pool->probe;
+
+    /* It may have ended because of how it was greeted. */
+    if (import->handshake != IMPORT_DOWN && !import_is_ready(import) && !probe->proven &&
+        import->config->protocol == IMPORT_PROTOCOL_AUTO) {
+        probe->plain = import->probed;
+        import->again = probe->changes++ == 0 || !import->config->once;
+    }
     import->handshake = IMPORT_DOWN;
-    import->probe_at = INT64_MAX;
-    import->handshake_at = INT64_MAX;
-    import->listen = (struct import_listen){.due_at = INT64_MAX};
+    drop_own(import, IMPORT_GREETING);
+    drop_own(import, IMPORT_LISTEN);
+    import->log_level = 0;
 }
 
 /* After a restart the new process may offer other lists. */
-static void announce_lists(struct import *import, struct mcpx_slice capabilities)
+static void announce_lists(struct import *import)
 {
     static const char *const lists[] = {"tools", "resources", "prompts"};
 
@@ -103,7 +111,7 @@ static void announce_lists(struct import *import, struct mcpx_slice capabilities
         mx_scoped_text notice = mx_formatted(
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/%s/list_changed\"}", lists[i]);
 
-        if (mcpx_json_get(capabilities, lists[i]).text)
+        if (import_can(import, lists[i]).text)
             import_notify(import, text_whole(&notice));
     }
 }
@@ -111,12 +119,10 @@ static void announce_lists(struct import *import, struct mcpx_slice capabilities
 /* The server takes requests from now on; those that wait are written in their order. */
 static void become_ready(struct import *import, struct mcpx_now now)
 {
-    struct mcpx_slice greeting = mcpx_text_view(&import->greeting);
-    struct mcpx_slice name = mcpx_json_get(mcpx_json_get(greeting, "serverInfo"), "name");
+    struct mcpx_slice info = mcpx_json_get(mcpx_text_view(&import->greeting), "serverInfo");
+    struct mcpx_slice name = mcpx_json_get(info, "name");
 
-    import->probe_at = INT64_MAX;
-    import->handshake_at = INT64_MAX;
-    import->unready = false;
+    drop_own(import, IMPORT_GREETING);
     import->pool->probe.proven = true;
     import_say(
         import, "server %s is ready, protocol %s%s",
@@ -124,11 +130,11 @@ static void become_ready(struct import *import, struct mcpx_now now)
         import->pool->probe.plain && !import->probed
             ? "; it cannot handle server/discover, and the bridge does not send it again"
             : "");
-    import_subs_again(import);
-    import_logs_again(import);
+    import_listen(import);
+    import_tell_level(import, 0);
     if (import->starts++ > 0) {
         import_announce(import, "the server is back");
-        announce_lists(import, mcpx_json_get(greeting, "capabilities"));
+        announce_lists(import);
     }
     import_tools_ask(import, now); /* requests that need not wait go on */
     import_forward_waiting(import, now);
@@ -150,55 +156,23 @@ static void initialized(struct import *import, const struct mcpx_rpc *rpc, struc
 }
 
 /* Participants of 2025 are greeted with the same facts in their own words. */
-static void add_greeting(struct mcpx_text *out, struct mcpx_slice result)
+static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    struct mcpx_slice capabilities = mcpx_json_get(result, "capabilities");
-    struct mcpx_slice info = mcpx_json_get(result, "serverInfo");
-    struct mcpx_slice instructions = mcpx_json_get(result, "instructions");
+    struct mcpx_slice capabilities = mcpx_json_get(rpc->result, "capabilities");
+    struct mcpx_slice info = mcpx_json_get(rpc->result, "serverInfo");
+    struct mcpx_slice instructions = mcpx_json_get(rpc->result, "instructions");
 
     if (!info.text)
-        info = mcpx_json_get(mcpx_json_get(result, "_meta"), SERVER_INFO);
-    mx_format(out,
+        info = mcpx_json_get(mcpx_json_get(rpc->result, "_meta"), IMPORT_META "serverInfo");
+    mcpx_text_reset(&import->greeting);
+    mx_format(&import->greeting,
               "{\"protocolVersion\":\"" LEGACY_VERSION
               "\",\"capabilities\":%s,\"serverInfo\":%s%s%s}",
               capabilities.text ? capabilities : MCPX_SLICE("{}"),
               info.text ? info : MCPX_SLICE("{\"name\":\"unnamed\",\"version\":\"0\"}"),
               instructions.text ? ",\"instructions\":" : "", instructions);
-}
-
-static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
-{
-    import_drop_own(import, IMPORT_INITIALIZE);
-    if (import->handshake == IMPORT_INITIALIZING && !import->retried)
-        set_version(import, MODERN_VERSION);
-    mcpx_text_reset(&import->greeting);
-    add_greeting(&import->greeting, rpc->result);
     import->handshake = IMPORT_MODERN;
-    import->listen.due_at = now.mono_ms;
-    import_listen_tick(import, now);
     become_ready(import, now);
-}
-
-/* The newest version on the server's list; dates compare as text. */
-static void newest_version(struct import *import, struct mcpx_slice error)
-{
-    import->version[0] = '\0';
-    MCPX_JSON_EACH(walk, mcpx_json_get(mcpx_json_get(error, "data"), "supported")) {
-        mx_scoped_text text = {0};
-
-        if (mcpx_json_add_unescaped(&text, walk.value) && text.text &&
-            text.len < sizeof import->version && strcmp(text.text, import->version) > 0)
-            memcpy(import->version, text.text, text.len + 1);
-    }
-}
-
-/* Some older servers answer any method with a result, `{}` or what they know. */
-static bool is_discovery(const struct mcpx_rpc *rpc)
-{
-    struct mcpx_json_walk versions;
-
-    mcpx_json_walk_start(&versions, mcpx_json_get(rpc->result, "supportedVersions"));
-    return mcpx_json_walk_next(&versions);
 }
 
 /* Errors of 2026-07-28: a header or a capability is missing. Older servers have none of these. */
@@ -207,10 +181,17 @@ static bool is_modern_error(const struct mcpx_rpc *rpc)
     return import_is_error(rpc, "-32020") || import_is_error(rpc, "-32021");
 }
 
-/* A server of 2026 speaks another version: asks once more, in that version. */
+/* A server of 2026 speaks other versions: asks once more, in the newest; dates compare as text. */
 static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 {
-    newest_version(import, rpc->error);
+    import->version[0] = '\0';
+    MCPX_JSON_EACH(walk, mcpx_json_get(mcpx_json_get(rpc->error, "data"), "supported")) {
+        mx_scoped_text text = {0};
+
+        if (mcpx_json_add_unescaped(&text, walk.value) && text.text &&
+            text.len < sizeof import->version && strcmp(text.text, import->version) > 0)
+            memcpy(import->version, text.text, text.len + 1);
+    }
     if (import->retried || strcmp(import->version, MODERN_VERSION) < 0) {
         import_give_up(import,
                        "the server and the bridge have no protocol version in common: %s",
@@ -223,11 +204,13 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 
 static void refused(struct import *import, const char *what, const struct mcpx_rpc *rpc)
 {
+    struct import_probe *probe = &import->pool->probe;
     struct mcpx_slice said =
         import_shown(rpc->form == MCPX_RPC_RESULT ? rpc->result : rpc->error);
 
+    probe->refused[import->probed] = true;
     if (import->config->protocol != IMPORT_PROTOCOL_AUTO || is_modern_error(rpc) ||
-        !is_refused_otherwise(import)) {
+        probe->refused[!import->probed] || probe->proven) {
         import_give_up(import, "the server refuses %s: %s", what, said);
         return;
     }
@@ -238,41 +221,40 @@ static void refused(struct import *import, const char *what, const struct mcpx_r
                import->probed ? "initialize" : "server/discover");
     import_handshake_down(import);
     import->again = true;
-    import->unready = false;
     import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
 }
 
 void import_handshake_answered(struct import *import, struct bridge_call *call,
                                const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    enum import_purpose purpose = call->purpose;
+    bool is_probe = bridge_is(call->method, "server/discover");
+    /* Some older servers answer any method with a result, `{}` or what they know. */
+    bool is_new = mcpx_json_length(mcpx_json_get(rpc->result, "supportedVersions")) > 0;
 
     bridge_calls_drop(&import->calls, call);
-    if (import_is_ready(import))
-        return;
     if (import_is_error(rpc, "-32022"))
         other_version(import, rpc);
-    else if (purpose == IMPORT_DISCOVER && is_discovery(rpc))
+    else if (is_probe && is_new)
         discovered(import, rpc, now);
-    else if (purpose == IMPORT_DISCOVER &&
+    else if (is_probe &&
              (import->config->protocol == IMPORT_PROTOCOL_MODERN || is_modern_error(rpc)))
         refused(import, "server/discover", rpc);
-    else if (purpose == IMPORT_DISCOVER && import->handshake == IMPORT_PROBING)
+    else if (is_probe && import->handshake == IMPORT_PROBING)
         initialize(import);
-    else if (purpose == IMPORT_INITIALIZE && rpc->form == MCPX_RPC_RESULT)
+    else if (!is_probe && rpc->form == MCPX_RPC_RESULT)
         initialized(import, rpc, now);
-    else if (purpose == IMPORT_INITIALIZE)
+    else if (!is_probe)
         refused(import, "initialize", rpc);
 }
 
-void import_handshake_tick(struct import *import, struct mcpx_now now)
+void import_handshake_late(struct import *import, struct bridge_call *call)
 {
-    if (import->handshake_at <= now.mono_ms) {
-        import_handshake_down(import);
-        import_say(import, "%s", "the server is not ready in time; the bridge kills it");
-        import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
+    if (is_only_probed(import)) {
+        bridge_calls_defer(&import->calls, call, INT64_MAX); /* a late answer is an answer */
+        initialize(import);
         return;
     }
-    if (import->probe_at <= now.mono_ms && import->handshake == IMPORT_PROBING)
-        initialize(import);
+    import_handshake_down(import);
+    import_say(import, "%s", "the server is not ready in time; the bridge kills it");
+    import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
 }

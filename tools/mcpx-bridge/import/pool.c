@@ -24,23 +24,51 @@ enum {
     ANSWERS_MAX = 16 << 20
 };
 
-static int64_t or_else(int64_t value, int64_t usual)
-{
-    return value > 0 ? value : usual;
-}
-
 /* Settings with defaults for absent values. */
 static struct import_config whole(struct import_config config)
 {
     config.topics = config.topics ? config.topics : 1;
     config.capabilities = config.capabilities ? config.capabilities : IMPORT_CAPABILITIES;
-    config.request_ms = or_else(config.request_ms, REQUEST_MS);
-    config.question_ms = or_else(config.question_ms, QUESTION_MS);
-    config.isolate_idle_ms = or_else(config.isolate_idle_ms, IDLE_MS);
+    config.request_ms = config.request_ms ? config.request_ms : REQUEST_MS;
+    config.question_ms = config.question_ms ? config.question_ms : QUESTION_MS;
+    config.isolate_idle_ms = config.isolate_idle_ms ? config.isolate_idle_ms : IDLE_MS;
     config.calls_max = config.calls_max ? config.calls_max : CALLS_MAX;
     config.wait_bytes = config.wait_bytes ? config.wait_bytes : WAIT_BYTES;
     config.answers_max = config.answers_max ? config.answers_max : ANSWERS_MAX;
     return config;
+}
+
+static struct import *new_server(struct import_pool *pool, size_t number,
+                                 struct bridge_who owner)
+{
+    char *at;
+    struct import *import = bridge_room(sizeof *import, owner.id.len, &at);
+
+    import->pool = pool;
+    import->config = &pool->config;
+    import->number = number;
+    import->owner = (struct bridge_who){owner.topic, mx_keep(&at, owner.id)};
+    import->idle_at = import->tools.due_at = import->listen.due_at = INT64_MAX;
+    return import;
+}
+
+static void free_server(struct import *import)
+{
+    if (!import)
+        return;
+    bridge_calls_fini(&import->calls);
+    bridge_calls_fini(&import->asks);
+    bridge_calls_fini(&import->tasks);
+    bridge_calls_fini(&import->subs);
+    bridge_calls_fini(&import->levels);
+    mcpx_tools_free(import->tools.known);
+    mcpx_tools_free(import->tools.coming);
+    mcpx_text_fini(&import->tools.doubts);
+    mcpx_text_fini(&import->greeting);
+    mcpx_text_fini(&import->outage);
+    mcpx_text_fini(&import->outage_data);
+    mcpx_text_fini(&import->failure);
+    free(import);
 }
 
 struct import_pool *import_pool_new(const struct import_config *config)
@@ -64,7 +92,7 @@ struct import_pool *import_pool_new(const struct import_config *config)
         topic->held.total = 4 * topic->held.cap;
         topic->due_ms = INT64_MAX;
     }
-    pool->servers[0] = import_new(pool, 0, (struct bridge_who){0});
+    pool->servers[0] = new_server(pool, 0, (struct bridge_who){0});
     pool->servers[0]->phase = IMPORT_RUNNING;
     return pool;
 }
@@ -77,8 +105,8 @@ void import_pool_free(struct import_pool *pool)
     for (size_t i = 0; i < pool->config.topics; i++)
         import_turns_fini(&pool->topics[i]);
     for (size_t i = 0; i < pool->size; i++)
-        import_free(pool->servers[i]);
-    bridge_checks_fini(&pool->checks);
+        free_server(pool->servers[i]);
+    mcpx_calls_free(pool->checks.calls);
     bridge_calls_fini(&pool->task_tools);
     free(pool->servers);
     free(pool->topics);
@@ -107,13 +135,6 @@ struct mcpx_calls *import_pool_calls(const struct import_pool *pool)
 
 /* ---- servers of one participant ---- */
 
-/* Its process is gone. */
-static void finish(struct import *server)
-{
-    server->phase = IMPORT_OVER;
-    server->pool->alive--;
-}
-
 static void start_waiting(struct import_pool *pool)
 {
     for (size_t i = 1; i < pool->size && pool->alive < pool->config.isolate_max; i++) {
@@ -133,8 +154,7 @@ static bool is_alive(const struct import *server)
     return server && (server->phase == IMPORT_WAITING || server->phase == IMPORT_RUNNING);
 }
 
-/* The number of that participant's server; 0 when it has none. */
-static size_t number_of(const struct import_pool *pool, struct bridge_who who)
+size_t import_pool_server(const struct import_pool *pool, struct bridge_who who)
 {
     for (size_t i = 1; i < pool->size; i++)
         if (is_alive(pool->servers[i]) && bridge_who_is(pool->servers[i]->owner, who))
@@ -142,52 +162,44 @@ static size_t number_of(const struct import_pool *pool, struct bridge_who who)
     return 0;
 }
 
-static bool is_of(const struct import *server, struct mcpx_slice identity)
-{
-    return mcpx_slice_equal(mcpx_identity_of(server->owner.id), identity);
-}
+/** The servers that are not ending: their number, and the one that is idle for the longest. */
+struct usage {
+    size_t count;
+    struct import *idle;
+};
 
-/* Counts the servers not ending of an identity in all topics; `identity` absent: of all. */
-static size_t count_servers(const struct import_pool *pool, struct mcpx_slice identity)
+/* Of an identity in all topics; absent: of all, and idle ones only of owners that left. */
+static struct usage usage_of(const struct import_pool *pool, struct mcpx_slice identity)
 {
-    size_t count = 0;
-
-    for (size_t i = 1; i < pool->size; i++)
-        count += is_alive(pool->servers[i]) &&
-                 (!identity.text || is_of(pool->servers[i], identity));
-    return count;
-}
-
-/* The longest idle server of an identity; absent: of all owners that left. */
-static struct import *longest_idle(const struct import_pool *pool, struct mcpx_slice identity)
-{
-    struct import *longest = NULL;
+    struct usage usage = {0};
 
     for (size_t i = 1; i < pool->size; i++) {
         struct import *server = pool->servers[i];
 
-        if (is_alive(server) && server->idle_at < INT64_MAX &&
-            (identity.text ? is_of(server, identity) : server->is_away) &&
-            (!longest || server->idle_at < longest->idle_at))
-            longest = server;
+        if (!is_alive(server) ||
+            (identity.text && !mcpx_slice_equal(mcpx_identity_of(server->owner.id), identity)))
+            continue;
+        usage.count++;
+        if (server->idle_at < INT64_MAX && (identity.text || server->is_away) &&
+            (!usage.idle || server->idle_at < usage.idle->idle_at))
+            usage.idle = server;
     }
-    return longest;
+    return usage;
 }
 
 /* Makes a server. Its number; 0 when there is none, `why` then says why. */
 static size_t make_server(struct import_pool *pool, struct bridge_who who, const char **why)
 {
-    struct mcpx_slice identity = mcpx_identity_of(who.id), nobody = {0};
-    bool is_full = count_servers(pool, nobody) >= pool->config.isolate_max;
+    struct usage own = usage_of(pool, mcpx_identity_of(who.id));
+    struct usage all = usage_of(pool, (struct mcpx_slice){0});
+    bool is_full = all.count >= pool->config.isolate_max;
     size_t share = pool->config.isolate_max < OF_ONE ? 1 : pool->config.isolate_max / OF_ONE;
-    bool has_share = count_servers(pool, identity) < share;
-    struct import *victim = longest_idle(pool, identity);
+    bool has_share = own.count < share;
+    struct import *victim = own.idle || !has_share ? own.idle : all.idle;
     size_t at = 1;
 
     while (at < pool->size && pool->servers[at])
         at++;
-    if (!victim && has_share)
-        victim = longest_idle(pool, nobody);
     *why = is_full ? "all server processes of the bridge are in use (--isolate-max)"
                    : "all server processes for you are in use (--isolate-max)";
     if ((is_full || !has_share) && !victim)
@@ -197,11 +209,11 @@ static size_t make_server(struct import_pool *pool, struct bridge_who who, const
     *why = "too many server processes are ending";
     if (at == pool->size)
         return 0;
-    pool->servers[at] = import_new(pool, at, who);
+    pool->servers[at] = new_server(pool, at, who);
     return at;
 }
 
-/* ---- events ---- */
+/* ---- requests ---- */
 
 /* True for requests with the same answer for all: the greeting and lists. */
 static bool is_shared(struct mcpx_slice method)
@@ -210,84 +222,25 @@ static bool is_shared(struct mcpx_slice method)
                          "prompts/list", "resources/list", "resources/templates/list");
 }
 
-static void on_request(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
-                       struct mcpx_now now)
+void import_pool_request(struct import_pool *pool, size_t topic,
+                         const struct mcpx_event *event, struct mcpx_now now)
 {
     struct bridge_who who = {topic, event->envelope->from};
     const char *why = "too many answers wait to be sent to you (--answers-max)";
     bool is_own = pool->config.isolate_max && !is_shared(event->rpc->method), is_full;
-    size_t at = is_own ? number_of(pool, who) : 0;
+    size_t at = is_own ? import_pool_server(pool, who) : 0;
     const struct bridge_holder *holder = bridge_calls_holder(&pool->servers[at]->calls, who);
 
     is_full = import_turns_are_full(&pool->topics[topic], who.id, holder ? holder->calls : 0,
                                     holder ? holder->longest : 0);
     if (is_own && !at && !is_full)
         at = make_server(pool, who, &why);
-    if (is_full || (is_own && !at)) {
-        import_turn_away(pool->servers[0], topic, event, why);
-        return;
-    }
-    import_take_request(pool->servers[at], topic, event, now);
-    start_waiting(pool);
-}
-
-/* Only the requester may cancel; the envelope's correlation and the JSON-RPC id both count. */
-static struct bridge_call *call_of(const struct import *import, size_t topic,
-                                   const struct mcpx_event *event)
-{
-    struct bridge_who who = {topic, event->envelope->from};
-    struct mcpx_slice about = event->envelope->correlation_id;
-    struct mcpx_slice id = mcpx_json_get(event->rpc->params, "requestId");
-    struct bridge_call *call = about.text || id.text ? import->calls.last : NULL;
-
-    while (call && (call->purpose != IMPORT_PARTICIPANT || !bridge_who_is(call->who, who) ||
-                    (about.text && !mcpx_slice_equal(call->came_in, about)) ||
-                    (id.text && !mcpx_json_same(call->id, id))))
-        call = call->previous;
-    return call;
-}
-
-/* To the sender's own server. Cancelled lists are those of the shared one. */
-static void on_notification(const struct import_pool *pool, size_t topic,
-                            const struct mcpx_event *event)
-{
-    size_t at = number_of(pool, (struct bridge_who){topic, event->envelope->from});
-    struct bridge_call *call;
-
-    if (!bridge_is(event->rpc->method, "notifications/cancelled")) {
-        if (at || !pool->config.isolate_max)
-            import_notified(pool->servers[at], event);
-        return;
-    }
-    call = call_of(pool->servers[at], topic, event);
-    if (!call && at) {
+    if (is_full || (is_own && !at))
         at = 0;
-        call = call_of(pool->servers[at], topic, event);
-    }
-    if (call)
-        import_cancelled(pool->servers[at], call, event->rpc);
-}
-
-/* The server that asked a question; server 0 when none did. */
-static struct import *asker_of(const struct import_pool *pool, const void *tag)
-{
-    size_t at = pool->size;
-
-    while (--at > 0 &&
-           !(pool->servers[at] && bridge_calls_of_tag(&pool->servers[at]->asks, tag)))
-        ;
-    return pool->servers[at];
-}
-
-static void on_presence(struct import_pool *pool, struct bridge_who who, bool has_left)
-{
-    size_t own = number_of(pool, who);
-
-    if (own)
-        pool->servers[own]->is_away = has_left;
-    for (size_t i = 0; has_left && i < pool->size; i++)
-        if (pool->servers[i])
-            import_left(pool->servers[i], who);
+    else
+        why = NULL;
+    import_take_request(pool->servers[at], topic, event, why, now);
+    start_waiting(pool);
 }
 
 void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slice self,
@@ -300,57 +253,13 @@ void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slic
     state->self_len = self.len <= sizeof state->self ? self.len : 0;
     if (state->self_len)
         memcpy(state->self, self.text, state->self_len);
-}
-
-void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
-                       struct mcpx_now now)
-{
-    pool->now_ms = now.mono_ms;
-    switch (event->type) {
-    case MCPX_EVENT_REQUEST:
-        on_request(pool, topic, event, now);
-        break;
-    case MCPX_EVENT_NOTIFICATION:
-        on_notification(pool, topic, event);
-        break;
-    case MCPX_EVENT_RESPONSE:
-        import_ask_answered(asker_of(pool, event->tag), event->tag, event->rpc);
-        break;
-    case MCPX_EVENT_EXPIRED:
-        import_ask_failed(asker_of(pool, event->tag), event->tag, BRIDGE_TIMED_OUT,
-                          "no participant answered in time");
-        break;
-    case MCPX_EVENT_REFUSED:
-        import_refused(asker_of(pool, event->tag), event);
-        break;
-    case MCPX_EVENT_VIOLATION:
-        import_violated(pool->servers[0], topic, event);
-        break;
-    case MCPX_EVENT_PRESENCE:
-        on_presence(pool, (struct bridge_who){topic, event->participant},
-                    event->presence == MCPX_PRESENCE_LEAVE);
-        break;
-    case MCPX_EVENT_LEFT:
-        for (size_t i = 0; event->retry_ms < 0 && i < pool->size; i++)
-            if (pool->servers[i])
-                import_topic_gone(pool->servers[i], topic);
-        break;
-    default:
-        break;
+    if (!pool->edge_len) {
+        pool->edge_len = state->self_len;
+        memcpy(pool->edge, state->self, state->self_len);
     }
 }
 
 /* ---- states and time ---- */
-
-void import_pool_state(struct import_pool *pool, size_t server,
-                       const struct mcpx_child_report *report, struct mcpx_now now)
-{
-    pool->now_ms = now.mono_ms;
-    if (server > 0 &&
-        (report->state == MCPX_CHILD_STOPPED || report->state == MCPX_CHILD_FAILED))
-        finish(pool->servers[server]);
-    import_state(pool->servers[server], report, now);
-}
 
 void import_pool_tick(struct import_pool *pool, struct mcpx_now now)
 {
@@ -386,16 +295,13 @@ int64_t import_pool_deadline(const struct import_pool *pool)
     return first;
 }
 
-/* ---- actions ---- */
-
-/* Without further actions: frees the servers that ended, and starts or stops idle times. */
-static void look_after_servers(struct import_pool *pool, struct mcpx_now now)
+void import_pool_look_after(struct import_pool *pool, struct mcpx_now now)
 {
     for (size_t i = 1; i < pool->size; i++) {
         struct import *server = pool->servers[i];
 
         if (server && server->phase == IMPORT_OVER) {
-            import_free(server);
+            free_server(server);
             pool->servers[i] = NULL;
         } else if (server && server->phase == IMPORT_RUNNING) {
             if (server->calls.holder_count || server->subs.count || server->asks.count)
@@ -404,35 +310,4 @@ static void look_after_servers(struct import_pool *pool, struct mcpx_now now)
                 server->idle_at = now.mono_ms + pool->config.isolate_idle_ms;
         }
     }
-}
-
-const struct bridge_action *import_pool_next(struct import_pool *pool, struct mcpx_now now)
-{
-    static const struct bridge_outcome no_room = {.err = MCPX_ELIMIT};
-
-    while (!pool->row && (pool->row = import_turns_next(pool, now.mono_ms)) != NULL)
-        if (pool->row->is_given_up)
-            import_pool_done(pool, &no_room, now);
-    if (!pool->row)
-        look_after_servers(pool, now);
-    return pool->row ? &pool->row->action : NULL;
-}
-
-/* The server of a message may be gone before the message's turn. */
-void import_pool_done(struct import_pool *pool, const struct bridge_outcome *outcome,
-                      struct mcpx_now now)
-{
-    struct bridge_row *row = pool->row;
-    size_t at = pool->servers[row->action.server] ? row->action.server : 0;
-    struct mcpx_child_report report = {MCPX_CHILD_FAILED,          0, -1, 0, -1,
-                                       mcpx_strerror(outcome->err)};
-
-    pool->row = NULL;
-    if (row->action.type == BRIDGE_START && outcome->err) {
-        import_pool_state(pool, at, &report, now);
-        start_waiting(pool);
-    } else {
-        import_done(pool->servers[at], row, outcome);
-    }
-    bridge_row_free(row);
 }

@@ -52,9 +52,8 @@ struct import_config {
     int64_t isolate_idle_ms; /* how long such a process lives without anything to do; 600000 */
     /* The client capabilities declared to the server, a JSON object. IMPORT_CAPABILITIES. */
     const char *capabilities;
-    /* The answer to roots/list, a JSON array of roots. The capability is then declared in
-     * initialize. NULL: no roots. Participants are never asked, because they must not widen a
-     * server's access. */
+    /* The operator's answer to roots/list, a JSON object; the capability is then declared. NULL:
+     * none. Participants are only asked if `capabilities` has roots. */
     const char *roots;
     /* A question of the server goes to the newest call, also while several participants have
      * one under way; false: it is refused then. */
@@ -153,8 +152,7 @@ struct mcpx_calls *import_pool_calls(const struct import_pool *pool);
 
 /**
  * Why the import must end, as a sentence: the program of server 0 cannot be executed, or it refuses
- * initialize. NULL otherwise. When another server fails, its waiting requesters get an
- * error.
+ * initialize. NULL otherwise. When another server fails, its waiting requesters get an error.
  */
 const char *import_pool_failure(const struct import_pool *pool);
 

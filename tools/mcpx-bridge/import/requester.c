@@ -46,20 +46,11 @@ const char *import_fault_of(const struct mcpx_rpc *rpc, const struct bridge_call
 
     if (meta != MCPX_JSON_ABSENT && meta != MCPX_JSON_NULL && meta != MCPX_JSON_OBJECT)
         return "params._meta is not an object";
+    if (bridge_is(rpc->method, "subscriptions/listen"))
+        return "the bridge listens for all; use resources/subscribe";
     return token != MCPX_JSON_ABSENT && token != MCPX_JSON_STRING && token != MCPX_JSON_NUMBER
                ? "params._meta.progressToken is neither a string nor a number"
                : NULL;
-}
-
-bool import_may_ask(struct mcpx_slice method)
-{
-    return bridge_is_any(method, "tools/call", "prompts/get", "resources/read");
-}
-
-struct bridge_who import_asked_of(const struct bridge_call *call)
-{
-    return call->proposer.text ? (struct bridge_who){call->who.topic, call->proposer}
-                               : call->who;
 }
 
 bool import_asks_itself(const struct import *import, const struct bridge_call *call)
@@ -90,74 +81,58 @@ void import_requester_note(struct import *import, const struct bridge_call *call
                                  .who = call->who,
                                  .params = mcpx_json_get(params, "capabilities")};
     struct bridge_call *known = bridge_calls_find(clients, client.number);
-    const struct bridge_holder *holder;
 
     if (known)
         bridge_calls_drop(clients, known);
-    holder = bridge_calls_holder(clients, client.who);
     if (mcpx_json_type(client.params) != MCPX_JSON_OBJECT ||
-        client.params.len > CAPABILITIES_MAX ||
-        !bridge_may_have(holder ? holder->calls + 1 : 1, 1, CLIENTS_MAX))
+        client.params.len > CAPABILITIES_MAX)
         return;
-    if (clients->count == CLIENTS_MAX)
+    known = bridge_calls_add(clients, &client);
+    if (!bridge_may_have(known->holder->calls, 1, CLIENTS_MAX))
+        bridge_calls_drop(clients, known);
+    else if (clients->count > CLIENTS_MAX)
         bridge_calls_drop(clients, clients->first);
-    bridge_calls_add(clients, &client);
-}
-
-/* True when a capability of the requester is declared to the server. */
-static bool is_declared(const struct import *import, struct mcpx_slice name, bool asks_itself)
-{
-    bool found = bridge_is(name, "extensions") || (bridge_is(name, "roots") && !asks_itself);
-
-    MCPX_JSON_EACH_WHILE(!found, walk, mcpx_slice_of(import->config->capabilities))
-        found = mcpx_slice_equal(walk.name, name);
-    return found;
-}
-
-/* Appends what a requester can do, as far as it is declared. */
-static void add_declared(const struct import *import, const struct bridge_call *call,
-                         struct mcpx_slice own, struct mcpx_text *out)
-{
-    struct bridge_who who = import_asked_of(call);
-    const struct bridge_call *client = bridge_calls_find(
-        &import->pool->topics[who.topic].clients, import_number_of(import->pool, who.id));
-    bool asks_itself = import_asks_itself(import, call);
-
-    if (!own.text && client && bridge_who_is(client->who, who))
-        own = client->params;
-    mcpx_text_puts(out, "{");
-    MCPX_JSON_EACH(walk, own)
-        if (is_declared(import, walk.name, asks_itself))
-            mx_format(out, "%s\"%s\":%s", out->len > 1 ? "," : "", walk.name, walk.value);
-    mcpx_text_puts(out, "}");
 }
 
 /* The bridge makes tasks for requesters that have none, so it declares them for all. */
-void import_requester_add_capabilities(const struct import *import,
-                                       const struct bridge_call *call, struct mcpx_slice own,
-                                       struct mcpx_text *out)
+struct mcpx_text import_requester_capabilities(const struct import *import,
+                                               const struct bridge_call *call,
+                                               struct mcpx_slice own)
 {
-    struct mcpx_slice greeting = mcpx_text_view(&import->greeting);
-    mx_scoped_text declared = {0}, extensions = {0}, none = mx_formatted("%s", "{}");
-    struct mcpx_json_change changes[2];
+    struct mcpx_slice declared = mcpx_slice_of(import->config->capabilities);
+    struct mcpx_json_change changes[2], tasks = {IMPORT_TASKS, MCPX_SLICE("{}")};
+    mx_scoped_text able = {0}, extensions = {0};
+    const struct bridge_call *client;
+    struct mcpx_text out = {0};
+    struct bridge_who who;
     size_t count = 0;
 
     if (call->purpose == IMPORT_TASK)
         call = bridge_calls_find(&import->calls, call->about);
-    if (call->purpose == IMPORT_PARTICIPANT)
-        add_declared(import, call, own, &declared);
-    else
-        mcpx_text_puts(&declared, import->config->capabilities);
+    who = import_asked_of(call);
+    client = bridge_calls_find(&import->pool->topics[who.topic].clients,
+                               import_number_of(import->pool, who.id));
+    if (call->purpose != IMPORT_PARTICIPANT)
+        own = declared;
+    else if (!own.text && client && bridge_who_is(client->who, who))
+        own = client->params;
+    MCPX_JSON_EACH(walk, own) {
+        mx_scoped_text name = mx_formatted("%s", walk.name);
+
+        if (mcpx_json_get(declared, name.text).text || bridge_is(walk.name, "extensions") ||
+            (bridge_is(walk.name, "roots") && !import_asks_itself(import, call)))
+            mx_format(&able, "%s\"%s\":%s", able.len ? "," : "{", walk.name, walk.value);
+    }
+    mcpx_text_puts(&able, able.len ? "}" : "{}");
     if (import->config->roots && import_asks_itself(import, call))
         changes[count++] = (struct mcpx_json_change){"roots", MCPX_SLICE("{}")};
-    if (import_has_extension(mcpx_json_get(greeting, "capabilities")) &&
-        !import_has_extension(mcpx_text_view(&declared))) {
-        own = mcpx_json_get(mcpx_text_view(&declared), "extensions");
-        bridge_add_with(&extensions,
-                        mcpx_json_type(own) == MCPX_JSON_OBJECT ? own : MCPX_SLICE("{}"),
-                        IMPORT_TASKS, &none);
+    if (mcpx_json_get(import_can(import, "extensions"), IMPORT_TASKS).text &&
+        !import_has_extension(mcpx_text_view(&able))) {
+        own = mcpx_json_get(mcpx_text_view(&able), "extensions");
+        mcpx_json_add_changed(&extensions, own, &tasks, 1);
         changes[count++] =
             (struct mcpx_json_change){"extensions", mcpx_text_view(&extensions)};
     }
-    mcpx_json_add_changed(out, mcpx_text_view(&declared), changes, count);
+    mcpx_json_add_changed(&out, mcpx_text_view(&able), changes, count);
+    return out;
 }

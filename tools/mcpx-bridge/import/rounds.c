@@ -1,12 +1,12 @@
 /*
- * rounds.c - calls that a server of 2026-07-28 answers with questions (input_required). Requesters
- * of older protocols do not know such an answer, and an approval must cover all rounds of its call:
- * for both the bridge asks the questions itself (ask.c), and makes the call again with the answers.
- * Nobody sends the call once more, so an approval covers its rounds and nothing else. Rejected:
- * an approval of each round, because its approver cannot answer for the proposer's client.
+ * rounds.c - the ends of questions, and calls that a server of 2026-07-28 answers with questions
+ * (input_required). Requesters of older protocols do not know such an answer, and an approval must
+ * cover all rounds of its call: for both the bridge asks the questions itself (ask.c), and makes
+ * the call again with the answers. Nobody sends the call once more, so an approval covers its
+ * rounds and nothing else. Rejected: an approval of each round, because its approver cannot answer
+ * for the proposer's client.
  */
 #include "tools/mcpx-bridge/import/ask.h"
-#include "tools/mcpx-bridge/import/tasks.h"
 
 enum {
     ROUNDS_MAX = 10,
@@ -20,19 +20,19 @@ enum {
 /* A tool that fails says so in its result; takes `message`. */
 static void fail(struct import *import, struct bridge_call *call, struct mcpx_text message)
 {
+    bool is_tool = bridge_is(call->method, "tools/call");
+    struct mcpx_rpc rpc = {.form = is_tool ? MCPX_RPC_RESULT : MCPX_RPC_ERROR};
     mx_scoped_text text = message, answer = {0};
-    struct mcpx_rpc rpc;
 
-    if (bridge_is(call->method, "tools/call"))
+    if (is_tool)
         mx_format(&answer,
-                  "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"resultType\":\"complete\","
-                  "\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}}",
+                  "{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":%q}],"
+                  "\"isError\":true}",
                   &text);
     else
-        bridge_add_error(&answer, MCPX_SLICE("0"), BRIDGE_INTERNAL, mcpx_text_view(&text),
-                         NULL);
-    if (mcpx_rpc_read(mcpx_text_view(&answer), &rpc, NULL) == MCPX_OK)
-        import_pass_answer(import, call, &rpc);
+        mx_format(&answer, "{\"code\":%s,\"message\":%q}", (int)BRIDGE_INTERNAL, &text);
+    rpc.result = rpc.error = mcpx_text_view(&answer);
+    import_pass_answer(import, call, &rpc);
 }
 
 static void fail_for(struct import *import, struct bridge_call *call, struct mcpx_slice key,
@@ -43,52 +43,26 @@ static void fail_for(struct import *import, struct bridge_call *call, struct mcp
 
 /* ---- a round ---- */
 
-/* Appends a question as a request. A URL needs an id before 2026-07-28. */
-static void add_question(struct mcpx_text *out, struct mcpx_slice request,
-                         const struct bridge_call *call, int64_t number)
-{
-    struct mcpx_slice params = mcpx_json_get(request, "params");
-    mx_scoped_text id = mx_formatted("%s", number), named = {0}, url_id = {0};
-
-    if (mcpx_json_equals(mcpx_json_get(params, "mode"), MCPX_SLICE("url")) &&
-        !mcpx_json_get(params, "elicitationId").text) {
-        mx_format(&url_id, "%s-%s", call->came_in, number);
-        bridge_add_with_string(&named, params, "elicitationId", mcpx_text_view(&url_id));
-    }
-    bridge_add_message(out, request, mcpx_text_view(&id), "params", mcpx_text_view(&named));
-}
-
-/* Asks one question. Returns why it cannot; NULL: it is asked. */
+/* Asks one question; a URL needs an id before 2026-07-28. Returns why it cannot; NULL: it does. */
 static const char *ask(struct import *import, struct bridge_call *call, struct mcpx_slice key,
                        struct mcpx_slice request)
 {
-    mx_scoped_text text = {0}, roots = {0};
-    struct bridge_call *question;
+    struct mcpx_slice params = mcpx_json_get(request, "params");
+    mx_scoped_text id = mx_formatted("%s", import->pool->last_ask + 1);
+    mx_scoped_text url_id = mx_formatted("%s-%s", call->came_in, &id), named = {0}, text = {0};
     struct mcpx_rpc rpc;
-    const char *fault;
-    bool is_of_roots;
 
+    if (mcpx_json_equals(mcpx_json_get(params, "mode"), MCPX_SLICE("url")) &&
+        !mcpx_json_get(params, "elicitationId").text)
+        bridge_add_with_string(&named, params, "elicitationId", mcpx_text_view(&url_id));
     if (mcpx_json_type(request) == MCPX_JSON_OBJECT)
-        add_question(&text, request, call, import->pool->last_ask + 1);
+        bridge_add_message(&text, request, mcpx_text_view(&id), "params",
+                           mcpx_text_view(&named));
     if (!text.len || mcpx_rpc_read(mcpx_text_view(&text), &rpc, NULL) != MCPX_OK ||
         !bridge_is_any(rpc.method, "elicitation/create", "sampling/createMessage",
                        "roots/list"))
         return "it is not a request that a server may make";
-    is_of_roots = bridge_is(rpc.method, "roots/list");
-    if (is_of_roots && !import->config->roots)
-        return IMPORT_NO_ROOTS;
-    fault = import_ask_fault(import, call, &rpc);
-    if (fault)
-        return fault;
-    question = import_ask_add(import, call, &rpc, key);
-    if (is_of_roots) {
-        mx_format(&roots, "{\"roots\":%s}", import->config->roots);
-        question->purpose = IMPORT_ANSWERED;
-        bridge_calls_hold(&import->asks, question, mcpx_text_view(&roots));
-    } else {
-        import_ask_send(import, call, question, rpc.text);
-    }
-    return NULL;
+    return import_ask_about(import, call, &rpc, key);
 }
 
 /* Why a round cannot begin; NULL: it can. `more`: bytes that are kept besides the questions. */
@@ -127,31 +101,30 @@ static const char *keep(struct import *import, struct bridge_call *call,
                : "the server asks for input, and the bridge has no room to keep the call";
 }
 
-/* Begins a round, or ends the call. */
+/* Begins a round; or ends the call, if `why` is not NULL. */
 static void begin(struct import *import, struct bridge_call *call, struct mcpx_slice questions,
-                  struct mcpx_now now)
+                  const char *why)
 {
-    bool is_empty = mcpx_json_length(questions) == 0;
-
-    if (call->rounds++ == ROUNDS_MAX) {
-        import_refuse(import, call, MCPX_CAUSE_FAILED,
-                      "the server asks for input again after 10 rounds");
+    if (!why && call->rounds++ == ROUNDS_MAX)
+        why = "the server asks for input again after 10 rounds";
+    if (why) {
+        import_refuse(import, call, MCPX_CAUSE_FAILED, why);
         return;
     }
     call->wants_input = true;
-    bridge_calls_defer(&import->calls, call,
-                       now.mono_ms + (is_empty ? PAUSE_MS : import->config->request_ms));
     MCPX_JSON_EACH(walk, questions) {
         struct mcpx_slice quoted = {walk.name.text - 1, walk.name.len + 2};
-        const char *why = ask(import, call, quoted, walk.value);
 
+        why = ask(import, call, quoted, walk.value);
         if (why) {
             fail_for(import, call, quoted, mcpx_slice_of(why));
             return;
         }
     }
-    if (!is_empty && !import_ask_is_open(import, call))
-        bridge_calls_defer(&import->calls, call, 0);
+    if (mcpx_json_length(questions) == 0)
+        bridge_calls_defer(&import->calls, call, import->pool->now_ms + PAUSE_MS);
+    else
+        import_rounds_due(import, call);
 }
 
 /* True for a question of the call's task that was answered: `sent_in` has them. */
@@ -163,7 +136,7 @@ static bool was_answered(const struct bridge_call *call, struct mcpx_slice name)
 }
 
 void import_rounds_of_task(struct import *import, struct bridge_call *call,
-                           struct mcpx_slice questions, struct mcpx_now now)
+                           struct mcpx_slice questions)
 {
     const char *why = fault_of_round(questions, call->sent_in.len);
     mx_scoped_text fresh = {0};
@@ -171,23 +144,20 @@ void import_rounds_of_task(struct import *import, struct bridge_call *call,
     MCPX_JSON_EACH_WHILE(!why, walk, questions)
         if (!was_answered(call, walk.name))
             mx_format(&fresh, "%s\"%s\":%s", fresh.len ? "," : "{", walk.name, walk.value);
-    if (why) {
-        import_refuse(import, call, MCPX_CAUSE_FAILED, why);
-    } else if (fresh.len) {
-        mcpx_text_puts(&fresh, "}");
-        begin(import, call, mcpx_text_view(&fresh), now);
-    } else { /* the server has the answers, or will soon */
-        import_task_update(import, call, &fresh, now);
+    if (!why && !fresh.len) { /* the server has the answers, or will soon */
+        import_task_update(import, call, &fresh);
+        return;
     }
+    mcpx_text_puts(&fresh, "}");
+    begin(import, call, mcpx_text_view(&fresh), why);
 }
 
 bool import_rounds_asked(struct import *import, struct bridge_call *call,
-                         const struct mcpx_rpc *rpc, struct mcpx_now now)
+                         const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice questions = mcpx_json_get(rpc->result, "inputRequests");
     struct mcpx_slice missing =
         mcpx_json_get(mcpx_json_get(rpc->error, "data"), "requiredCapabilities");
-    const char *why;
 
     if (!import_asks_itself(import, call))
         return false;
@@ -200,16 +170,13 @@ bool import_rounds_asked(struct import *import, struct bridge_call *call,
     if (!mcpx_json_equals(mcpx_json_get(rpc->result, "resultType"),
                           MCPX_SLICE("input_required")))
         return false;
-    why = keep(import, call, questions, mcpx_json_get(rpc->result, "requestState"));
-    if (why)
-        import_refuse(import, call, MCPX_CAUSE_FAILED, why);
-    else
-        begin(import, call, questions, now);
+    begin(import, call, questions,
+          keep(import, call, questions, mcpx_json_get(rpc->result, "requestState")));
     return true;
 }
 
 /* Makes the call again, with the answers; or gives them to its task. */
-static void go_on(struct import *import, struct bridge_call *call, struct mcpx_now now)
+static void go_on(struct import *import, struct bridge_call *call)
 {
     bool is_task = call->task == IMPORT_HAS_TASK;
     struct mcpx_slice was = mcpx_text_view(&call->payload);
@@ -224,8 +191,9 @@ static void go_on(struct import *import, struct bridge_call *call, struct mcpx_n
     }
     mcpx_text_puts(&answers, answers.len ? "}" : "");
     import_ask_over(import, call);
+    call->was_asked = false;
     if (is_task) {
-        import_task_update(import, call, &answers, now);
+        import_task_update(import, call, &answers);
         return;
     }
     bridge_add_with(&params, mcpx_json_get(was, "params"), "inputResponses", &answers);
@@ -235,17 +203,106 @@ static void go_on(struct import *import, struct bridge_call *call, struct mcpx_n
     import_write_request(import, call, mcpx_text_view(&again));
 }
 
-void import_rounds_due(struct import *import, struct bridge_call *call, struct mcpx_now now)
+void import_rounds_due(struct import *import, struct bridge_call *call)
 {
-    const struct bridge_call *row = import->asks.first;
+    bridge_calls_defer(&import->calls, call,
+                       import->pool->now_ms + import->config->request_ms);
+    if (!import_ask_is_open(import, call))
+        go_on(import, call);
+}
 
-    while (row && (row->about != call->number || row->purpose != IMPORT_FAILED))
-        row = row->next;
-    if (row) {
-        fail_for(import, call, row->context, mcpx_text_view(&row->payload));
+/* ---- the end of a question ---- */
+
+/* The server gets the answer; or a round goes on with it, or ends without. The question is over. */
+static void finish(struct import *import, struct bridge_call *row, const struct mcpx_rpc *rpc)
+{
+    struct bridge_call *call = bridge_calls_find(&import->calls, row->about);
+    struct mcpx_text line = {0};
+    mx_scoped_text why = {0};
+
+    if (row->written)
+        return;
+    if (!row->context.text) {
+        bridge_add_message(&line, rpc->text, rpc->id, NULL, (struct mcpx_slice){0});
+        import_write(import, line, 0);
+        bridge_calls_drop(&import->asks, row);
         return;
     }
-    bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
-    if (!import_ask_is_open(import, call))
-        go_on(import, call, now);
+    row->written = true;
+    if (!bridge_may_have(row->holder->payload_bytes + rpc->text.len,
+                         import->asks.payload_bytes + rpc->text.len,
+                         import->config->wait_bytes))
+        mcpx_text_puts(&why, "the answers are too long");
+    else if (rpc->form == MCPX_RPC_RESULT) {
+        bridge_calls_hold(&import->asks, row, rpc->result);
+        import_rounds_due(import, call);
+        return;
+    } else if (!mcpx_json_add_unescaped(&why, mcpx_json_get(rpc->error, "message")))
+        mcpx_text_slice(&why, rpc->error);
+    fail_for(import, call, row->context, mcpx_text_view(&why));
+}
+
+static void give_up(struct import *import, struct bridge_call *row, int code,
+                    const char *message)
+{
+    mx_scoped_text text = {0};
+    struct mcpx_rpc rpc = {.form = MCPX_RPC_ERROR, .id = row->id};
+
+    bridge_add_error(&text, row->id, code, mcpx_slice_of(message), NULL);
+    rpc.text = mcpx_text_view(&text);
+    rpc.error = mcpx_json_get(rpc.text, "error");
+    finish(import, row, &rpc);
+}
+
+void import_asked(struct import *import, const struct bridge_action *sent,
+                  const struct bridge_outcome *outcome)
+{
+    struct bridge_call *row = bridge_calls_of_tag(&import->asks, sent->draft.tag);
+    struct bridge_call over = {.who = {sent->topic, sent->draft.to[0]},
+                               .id = mcpx_json_get(sent->draft.payload, "id")};
+    const char *why = mcpx_strerror(outcome->err);
+
+    if (!outcome->err)
+        mcpx_text_slice(row ? &row->sent_in : &over.sent_in, outcome->id);
+    if (!row) {
+        import_ask_forget(import, &over, "no answer is wanted any more");
+        mcpx_text_fini(&over.sent_in);
+    } else if (outcome->err) {
+        import_say(import, "%s cannot be passed to %s: %s", row->method, row->who.id, why);
+        give_up(import, row, BRIDGE_NO_METHOD, why);
+    }
+}
+
+void import_ask_answered(struct import *import, void *tag, const struct mcpx_rpc *rpc)
+{
+    struct bridge_call *row = bridge_calls_of_tag(&import->asks, tag);
+
+    if (row)
+        finish(import, row, rpc);
+}
+
+void import_ask_failed(struct import *import, void *tag, int code, const char *message)
+{
+    struct bridge_call *row = bridge_calls_of_tag(&import->asks, tag);
+
+    if (row && code == BRIDGE_TIMED_OUT)
+        import_ask_forget(import, row, "not answered in time");
+    if (row)
+        give_up(import, row, code, message);
+}
+
+void import_ask_left(struct import *import, struct bridge_who who)
+{
+    struct bridge_call *row = import->asks.first;
+
+    while (row) {
+        if (row->written || row->who.topic != who.topic ||
+            (who.id.text && !mcpx_slice_equal(row->who.id, who.id))) {
+            row = row->next;
+            continue;
+        }
+        import_ask_forget(import, row, NULL);
+        give_up(import, row, BRIDGE_TIMED_OUT, "the participant that was asked has left");
+        row = import->asks.first; /* a call that ends takes its other questions with it */
+    }
 }

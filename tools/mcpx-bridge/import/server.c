@@ -3,7 +3,6 @@
  * receivers, its questions to a participant. Its end is reported to all waiting requesters.
  */
 #include "tools/mcpx-bridge/import/ask.h"
-#include "tools/mcpx-bridge/import/tasks.h"
 
 /* The reason not to pass it on; NULL when there is none. */
 static const char *fault_of_answer(const struct mcpx_rpc *rpc)
@@ -28,36 +27,25 @@ static void refuse_malformed(struct import *import, struct bridge_call *call, co
 }
 
 static void answer_participant(struct import *import, struct bridge_call *call,
-                               const struct mcpx_rpc *rpc, struct mcpx_now now)
+                               const struct mcpx_rpc *rpc)
 {
     const char *fault = fault_of_answer(rpc);
 
     if (fault)
         refuse_malformed(import, call, fault);
-    else if (import_rounds_asked(import, call, rpc, now))
-        return;
-    else if (rpc->form == MCPX_RPC_RESULT && !import_agreed(import, call))
-        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, IMPORT_NO_ROOM);
-    else
+    else if (!import_rounds_asked(import, call, rpc))
         import_pass_answer(import, call, rpc);
 }
 
 /* The answer to a poll of a task, which may end the task's call. */
-static void on_polled(struct import *import, struct bridge_call *row,
-                      const struct mcpx_rpc *rpc, struct mcpx_now now)
+static void on_polled(struct import *import, struct bridge_call *row, struct mcpx_rpc rpc)
 {
-    mx_scoped_text message = {0};
-    struct bridge_call *call = import_task_polled(import, row, rpc, &message, now);
-    struct mcpx_rpc made;
+    struct bridge_call *call = import_task_polled(import, row, &rpc);
 
-    if (!call)
-        return;
-    if (call->wants_input)
-        import_rounds_of_task(import, call, mcpx_json_get(rpc->result, "inputRequests"), now);
-    else if (message.len && mcpx_rpc_read(mcpx_text_view(&message), &made, NULL) != MCPX_OK)
-        refuse_malformed(import, call, "the result of its task");
-    else
-        answer_participant(import, call, message.len ? &made : rpc, now);
+    if (call && call->task)
+        import_rounds_of_task(import, call, mcpx_json_get(rpc.result, "inputRequests"));
+    else if (call)
+        answer_participant(import, call, &rpc);
 }
 
 /* The call that has this number of ours, as an id or a token; NULL when there is none. */
@@ -81,33 +69,13 @@ static struct bridge_call *sole_call(const struct bridge_calls *calls)
     struct bridge_call *sole = NULL;
 
     for (struct bridge_call *call = calls->first; call; call = call->next) {
-        if (!import_is_owed(call) || call->purpose == IMPORT_HOUSEKEEPING)
+        if (!import_is_owed(call) || call->purpose >= IMPORT_HOUSEKEEPING)
             continue;
         if (sole)
             return NULL;
         sole = call;
     }
     return sole;
-}
-
-/* Answers the subscriptions that listen.c has settled. */
-static void answer_settled(struct import *import)
-{
-    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
-        next = call->next;
-        if (call->stage == IMPORT_AGREED)
-            import_agree(import, call);
-        else if (call->stage == IMPORT_REFUSED)
-            import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
-                          "the server does not report changes of this resource");
-    }
-}
-
-void import_own_over(struct import *import, struct bridge_call *call)
-{
-    import_listen_ended(import, call->number);
-    bridge_calls_drop(&import->calls, call);
-    answer_settled(import);
 }
 
 static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
@@ -126,29 +94,30 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
             import_say(import, "the server answered a request that it did not get: %s",
                        import_shown(rpc->text));
         else if (!call)
-            import_task_orphaned(import, rpc);
+            import_task_answered(import, NULL, rpc);
         return;
     }
-    if (call->purpose == IMPORT_HOUSEKEEPING) {
+    if (call->purpose >= IMPORT_HOUSEKEEPING) {
         if (rpc->form == MCPX_RPC_ERROR)
             import_say(import, "the server refuses %s: %s", call->method,
                        import_shown(rpc->error));
-        import_own_over(import, call);
+        import_own_over(import, call, rpc);
         return;
     }
     if (bridge_is(call->method, "tools/list"))
         import_tasks_note_tools(import->pool, rpc->result);
-    if (call->purpose == IMPORT_TASK)
-        on_polled(import, call, rpc, now);
+    if (call->list == IMPORT_PIN_ASKED)
+        import_compared(import, call, rpc, now);
+    else if (call->purpose == IMPORT_TASK)
+        on_polled(import, call, *rpc);
     else if (call->purpose == IMPORT_PARTICIPANT &&
-             (fault = import_task_fault(import, call, rpc)) != NULL)
+             (fault = import_task_answered(import, call, rpc)) != NULL)
         import_refuse(import, call, MCPX_CAUSE_FAILED, fault);
-    else if (call->purpose == IMPORT_PARTICIPANT &&
-             import_task_answered(import, call, rpc, now))
+    else if (call->task == IMPORT_HAS_TASK)
         return;
     else if (call->purpose == IMPORT_PARTICIPANT)
-        answer_participant(import, call, rpc, now);
-    else if (call->purpose != IMPORT_TOOLS)
+        answer_participant(import, call, rpc);
+    else if (call->purpose == IMPORT_GREETING)
         import_handshake_answered(import, call, rpc, now);
     else
         import_tools_answered(import, call, rpc, now);
@@ -174,11 +143,11 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
 
 static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    if (bridge_is(rpc->method, "notifications/subscriptions/acknowledged")) {
-        import_listen_acknowledged(import, rpc->params);
-        answer_settled(import);
-    } else if (import_listen_is_former(import, rpc->params))
-        return;
+    struct mcpx_rpc agreed = {.form = MCPX_RPC_RESULT, .result = MCPX_SLICE("{}")};
+    struct bridge_call *call = NULL;
+
+    if (bridge_is(rpc->method, "notifications/subscriptions/acknowledged"))
+        call = import_listen_acknowledged(import, rpc->params);
     else if (bridge_is(rpc->method, "notifications/progress"))
         on_progress(import, rpc, now);
     else if (bridge_is(rpc->method, "notifications/resources/updated"))
@@ -191,6 +160,8 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_log(import, rpc);
     else
         import_notify(import, rpc->text);
+    if (call)
+        import_pass_answer(import, call, &agreed);
     if (bridge_is(rpc->method, "notifications/tools/list_changed"))
         import_tools_ask(import, now);
 }
@@ -237,8 +208,8 @@ void import_pool_overlong(struct import_pool *pool, size_t server, struct mcpx_s
                   "--line-max)");
 }
 
-/* Appends the message with its id as we wrote it, and without params that are null. */
-static bool is_tidied(struct mcpx_slice value, struct mcpx_text *out)
+/* The message with its id as we wrote it, and without params that are null; made in `out`. */
+static struct mcpx_slice tidied(struct mcpx_slice value, struct mcpx_text *out)
 {
     struct mcpx_json_change changes[2];
     struct mcpx_slice id = mcpx_json_get(value, "id");
@@ -253,21 +224,19 @@ static bool is_tidied(struct mcpx_slice value, struct mcpx_text *out)
     }
     if (bridge_is(mcpx_json_get(value, "params"), "null"))
         changes[count++] = (struct mcpx_json_change){.name = "params"};
-    if (count)
-        mcpx_json_add_changed(out, value, changes, count);
-    return count > 0;
+    if (!count)
+        return value;
+    mcpx_json_add_changed(out, value, changes, count);
+    return mcpx_text_view(out);
 }
 
 static void read_message(struct import *import, struct mcpx_slice value, struct mcpx_now now)
 {
     struct mcpx_fault fault = {0};
-    mx_scoped_text tidied = {0};
+    mx_scoped_text changed = {0};
     struct mcpx_rpc rpc;
 
-    if (is_tidied(value, &tidied)) {
-        read_message(import, mcpx_text_view(&tidied), now);
-        return;
-    }
+    value = tidied(value, &changed);
     if (mcpx_rpc_read(value, &rpc, &fault) || rpc.form == MCPX_RPC_BODY) {
         on_malformed(import, value, fault.reason ? fault.reason : "\"jsonrpc\" is missing");
         return;
@@ -286,15 +255,12 @@ void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice
     struct import *import = pool->servers[server];
     mx_scoped_text mended = {0};
     struct mcpx_slice value;
+    bool is_json = mcpx_json_check(line, 0, &value, NULL) == MCPX_OK;
 
     pool->now_ms = now.mono_ms;
     if (line.len == 0)
         return;
-    if (mcpx_json_check(line, 0, &value, NULL) == MCPX_OK) {
-        read_message(import, value, now);
-        return;
-    }
-    if (bridge_mend(line, &mended)) {
+    if (!is_json && bridge_mend(line, &mended)) {
         if (mended.len + 3 != line.len && !import->has_mended) { /* not only a mark of order */
             import->has_mended = true;
             import_say(
@@ -302,7 +268,9 @@ void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice
                 "the server writes bytes that are not UTF-8; the bridge replaces each by "
                 "U+FFFD, and logs this once");
         }
-        (void)mcpx_json_check(mcpx_text_view(&mended), 0, &value, NULL);
+        is_json = mcpx_json_check(mcpx_text_view(&mended), 0, &value, NULL) == MCPX_OK;
+    }
+    if (is_json) {
         read_message(import, value, now);
     } else {
         import_say(import, "the server wrote a line that is not JSON, ignored: %s",
@@ -352,11 +320,6 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
     bool was_ready = import_is_ready(import);
     bool was_over = import->over;
 
-    /* It may have ended because of how it was greeted. */
-    if (import->unready && import->config->protocol == IMPORT_PROTOCOL_AUTO)
-        import->again = import_handshake_ended(import) &&
-                        (!import->config->once || import->pool->probe.changes == 1);
-    import->unready = false;
     note_outage(import, report);
     import_handshake_down(import);
     import_tools_down(import);
@@ -373,20 +336,41 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
         import_give_up(import, "%s", report->text);
 }
 
-void import_state(struct import *import, const struct mcpx_child_report *report,
-                  struct mcpx_now now)
+void import_pool_state(struct import_pool *pool, size_t server,
+                       const struct mcpx_child_report *report, struct mcpx_now now)
 {
+    struct import *import = pool->servers[server];
     bool runs = report->state == MCPX_CHILD_STARTING || report->state == MCPX_CHILD_RUNNING;
 
+    pool->now_ms = now.mono_ms;
+    if (server > 0 &&
+        (report->state == MCPX_CHILD_STOPPED || report->state == MCPX_CHILD_FAILED)) {
+        import->phase = IMPORT_OVER;
+        pool->alive--;
+    }
     if (!runs)
         on_down(import, report);
     else if (import->handshake == IMPORT_DOWN)
-        import_handshake_start(import, now);
+        import_handshake_start(import);
 }
 
-/* A request the server does not answer: the requester gets an error, the server a cancellation. */
-static void give_up_waiting(struct import *import, struct bridge_call *call)
+/*
+ * A request the server does not answer: the requester gets an error, the server a cancellation. A
+ * person's time is not the server's.
+ */
+static void on_late(struct import *import, struct bridge_call *call, struct mcpx_now now)
 {
+    bool was_asked = call->was_asked;
+
+    call->was_asked = import_ask_is_open(import, call);
+    if (call->wants_input) {
+        import_rounds_due(import, call);
+        return;
+    }
+    if (was_asked) {
+        bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
+        return;
+    }
     if (!call->written) {
         import_refuse_for_outage(import, call);
         return;
@@ -400,35 +384,27 @@ void import_tick(struct import *import, struct mcpx_now now)
 {
     struct bridge_call *call;
 
-    import_handshake_tick(import, now);
-    import_tools_tick(import, now);
-    import_listen_tick(import, now);
+    if (import->tools.due_at <= now.mono_ms)
+        import_tools_ask(import, now);
+    if (import_is_ready(import) && import->listen.due_at <= now.mono_ms)
+        import_listen(import);
+    if (import->calls.due_ms <= now.mono_ms)
+        import_tasks_due(import);
     while ((call = bridge_calls_due(&import->calls, now.mono_ms)) != NULL) {
-        bool was_asked = call->was_asked; /* a person's time is not the server's */
-
-        if (call->purpose == IMPORT_TASK) {
-            import_task_due(import, call);
-            continue;
-        }
-        call->was_asked = import_ask_is_open(import, call);
-        if (call->wants_input)
-            import_rounds_due(import, call, now);
-        else if (was_asked)
-            bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
+        if (call->purpose == IMPORT_GREETING)
+            import_handshake_late(import, call);
+        else if (call->purpose == IMPORT_TOOLS)
+            import_tools_late(import, call, now);
         else
-            give_up_waiting(import, call);
+            on_late(import, call, now);
     }
 }
 
 int64_t import_deadline(const struct import *import)
 {
-    const int64_t dues[] = {import->calls.count ? import->calls.due_ms : INT64_MAX,
-                            import->idle_at,
-                            import->probe_at,
-                            import->handshake_at,
-                            import_listen_deadline(import),
-                            import->tools.ends_at,
-                            import->tools.due_at};
+    const int64_t dues[] = {
+        import->calls.count ? import->calls.due_ms : INT64_MAX, import->idle_at,
+        import_is_ready(import) ? import->listen.due_at : INT64_MAX, import->tools.due_at};
     int64_t first = INT64_MAX;
 
     for (size_t i = 0; i < sizeof dues / sizeof *dues; i++)

@@ -11,7 +11,6 @@
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/pool.h"
-#include "tools/mcpx-bridge/import/subs.h"
 
 #include <mcpx/contract.h>
 #include <mcpx/rpc.h>
@@ -24,8 +23,6 @@ struct import_tools {
     struct mcpx_tools *coming;
     bool again;          /* the list changed while it was read */
     size_t pages, bytes; /* of the list that is read */
-    /* mono_ms at which the list must be complete; INT64_MAX when none is read. */
-    int64_t ends_at;
     int64_t due_at; /* mono_ms at which one is read that changes too often; INT64_MAX: none */
     struct mx_bucket reads; /* of lists */
     /* Lists in a row that changed while they were read, with calls waiting. */
@@ -33,32 +30,15 @@ struct import_tools {
     struct mcpx_text doubts; /* what was said about them last */
 };
 
-/**
- * The server is ready, or says that its list changed. Does nothing without contract settings.
- * Waiting tool calls go on when the list is complete.
- */
-void import_tools_ask(struct import *import, struct mcpx_now now);
-
-/** A page came, or an error; the call is dropped. */
-void import_tools_answered(struct import *import, struct bridge_call *call,
-                           const struct mcpx_rpc *rpc, struct mcpx_now now);
-
-/** The process is gone. Its tools stay known until there is another list. */
-void import_tools_down(struct import *import);
-
-/** Does what is due. */
-void import_tools_tick(struct import *import, struct mcpx_now now);
-
-/* ---- all of it ---- */
-
 /** The origin of a request. All but PARTICIPANT are the bridge's own. */
 enum import_purpose {
     IMPORT_PARTICIPANT,
-    IMPORT_DISCOVER,
-    IMPORT_INITIALIZE,
+    IMPORT_GREETING, /* server/discover or initialize */
     IMPORT_TOOLS,
-    IMPORT_TASK,        /* tasks/get or tasks/result of a task of our own */
-    IMPORT_HOUSEKEEPING /* its result is ignored: listen, subscribe again */
+    IMPORT_TASK,         /* tasks/get or tasks/result of a task of our own */
+    IMPORT_HOUSEKEEPING, /* its result is ignored: subscribe again, cancel a task */
+    /* The server reports changes, of the resource or task `context`; not `written`: it refuses. */
+    IMPORT_LISTEN
 };
 
 /*
@@ -92,19 +72,16 @@ struct import_probe {
 struct import_topic {
     char self[MCPX_ID_MAX]; /* our participant id there; empty before the first welcome */
     size_t self_len;
-    size_t message_max;     /* longest envelope the router takes, in bytes; 0 = not known */
-    struct mx_holders held; /* bytes that wait, by receiver */
-    /* Quotas of the receivers: half of the router's rate. */
-    struct mx_buckets shares;
+    size_t message_max;       /* longest envelope the router takes, in bytes; 0 = not known */
+    struct mx_holders held;   /* bytes that wait, by receiver */
+    struct mx_buckets shares; /* of the receivers: half of the router's rate */
     /* `rate`, `sent`: the router's rate limit, and its bucket. */
     struct mx_rate rate;
     struct mx_bucket sent;
     uint64_t worth;              /* cost of a message besides its bytes */
     struct bridge_calls clients; /* what participants can do: requester.c */
-    /* Of a ring of queues; the one behind it is next. NULL: nothing waits. */
-    struct import_turn *last;
-    /* mono_ms before which nothing may go; INT64_MAX: not limited by time. */
-    int64_t due_ms;
+    struct import_turn *first;   /* queues, by turn; NULL: nothing waits */
+    int64_t due_ms; /* mono_ms before which nothing may go; INT64_MAX: no such time */
 };
 
 /** State shared by all servers. */
@@ -143,19 +120,19 @@ struct import {
     int64_t idle_at;
     struct bridge_calls calls; /* requests */
     struct bridge_calls asks;  /* questions about them */
-    /* Tasks: `who` owns the one with the id `context`. `task`: it is over. */
+    /* Tasks: `who` and `proposer` own the one with the id `context`. `task`: it is over. */
     struct bridge_calls tasks;
-    struct import_subs subs;
-    struct import_listen listen;
-    struct import_subs levels; /* of log messages that participants set */
-    unsigned log_level;        /* of an older server; 0: none was set */
+    struct bridge_calls subs;   /* resources that participants watch: subs.c */
+    struct bridge_calls levels; /* of log messages that participants set */
+    struct {
+        int64_t lists;  /* number of the request about changes of lists */
+        int64_t ended;  /* number of the latest resources/unsubscribe written */
+        int64_t due_at; /* mono_ms at which import_listen is due; INT64_MAX: never */
+    } listen;
+    unsigned log_level; /* of an older server; 0: none was set */
     struct import_tools tools;
     enum import_handshake handshake;
-    int64_t probe_at; /* mono_ms at which the probe times out; INT64_MAX when none runs */
-    /* mono_ms at which an unready server is killed; INT64_MAX when it is ready. */
-    int64_t handshake_at;
     bool probed;      /* this process was asked server/discover */
-    bool unready;     /* it was started and is not ready yet */
     bool again;       /* it ended or will be ended, and the next is greeted in another way */
     bool retried;     /* the version was already taken from the server's own list */
     char version[32]; /* of the protocol, spoken with the server */
@@ -187,12 +164,12 @@ static inline bool import_is_error(const struct mcpx_rpc *rpc, const char *code)
     return bridge_is(mcpx_json_get(rpc->error, "code"), code);
 }
 
-/** Whether the server says that it has tools. */
-static inline bool import_has_tools(const struct import *import)
+/** A capability that the server declares; absent: none of that name. */
+static inline struct mcpx_slice import_can(const struct import *import, const char *name)
 {
     struct mcpx_slice greeting = mcpx_text_view(&import->greeting);
 
-    return mcpx_json_get(mcpx_json_get(greeting, "capabilities"), "tools").text != NULL;
+    return mcpx_json_get(mcpx_json_get(greeting, "capabilities"), name);
 }
 
 /** The tasks extension of 2026-07-28, and whether capabilities have it. */
@@ -205,22 +182,35 @@ static inline bool import_has_extension(struct mcpx_slice capabilities)
 /* ---- first contact with a server ---- */
 
 /** The process runs: first contact. */
-void import_handshake_start(struct import *import, struct mcpx_now now);
+void import_handshake_start(struct import *import);
 
-/** The server answered DISCOVER or INITIALIZE; the call is dropped. */
+/** The server answered a GREETING; the call is dropped. */
 void import_handshake_answered(struct import *import, struct bridge_call *call,
                                const struct mcpx_rpc *rpc, struct mcpx_now now);
 
-/**
- * The process ended before it was ready. Returns true when the next one is greeted the other way.
- */
-bool import_handshake_ended(struct import *import);
+/** The server did not answer one in time: another follows, or the process is killed. */
+void import_handshake_late(struct import *import, struct bridge_call *call);
 
-/** Deadlines of first contact. */
-void import_handshake_tick(struct import *import, struct mcpx_now now);
-
-/** The process is gone. */
+/** The process is gone. If it was not ready, the next one may be greeted the other way. */
 void import_handshake_down(struct import *import);
+
+/* ---- its tools ---- */
+
+/**
+ * The server is ready, or says that its list changed. Does nothing without contract settings.
+ * Waiting tool calls go on when the list is complete.
+ */
+void import_tools_ask(struct import *import, struct mcpx_now now);
+
+/** A page came, or an error; the call is dropped. */
+void import_tools_answered(struct import *import, struct bridge_call *call,
+                           const struct mcpx_rpc *rpc, struct mcpx_now now);
+
+/** The process is gone. Its tools stay known until there is another list. */
+void import_tools_down(struct import *import);
+
+/** The server does not list them in time; the call is dropped. */
+void import_tools_late(struct import *import, struct bridge_call *call, struct mcpx_now now);
 
 /* ---- messages that wait for their turn ---- */
 
@@ -238,7 +228,7 @@ void import_turns_limit(struct import_topic *topic, struct mcpx_slice limits);
  * True when a participant's next request must be refused: with answers as long as `longest`, or as
  * its longest waiting message, `under_way` requests and one more would exceed its limit.
  */
-bool import_turns_are_full(const struct import_topic *topic, struct mcpx_slice participant,
+bool import_turns_are_full(struct import_topic *topic, struct mcpx_slice participant,
                            size_t under_way, uint64_t longest);
 
 /**
@@ -249,54 +239,67 @@ bool import_turns_are_full(const struct import_topic *topic, struct mcpx_slice p
  */
 struct bridge_row *import_turns_next(struct import_pool *pool, int64_t now_ms);
 
-/* ---- tool calls under contract settings: admission and completion ---- */
+/* ---- what participants want to hear of the server: subs.c ---- */
 
-/** True when contract settings apply to the method: it is tools/call, and settings are given. */
-bool import_is_under_terms(const struct import *import, struct mcpx_slice method);
+/**
+ * True when the bridge itself answers a subscription, its end, or logging/setLevel: with {}, or
+ * with the error `why`; NULL: none. Else the level of log messages follows from the request, or
+ * that of the request from what its participant has set.
+ */
+bool import_takes(struct import *import, struct bridge_call *call, const char **why);
+
+/**
+ * The server, or the bridge, agreed to a participant's request, and subscriptions or levels follow
+ * from that. Returns why the requester must get an error instead; NULL: it need not.
+ */
+const char *import_agreed(struct import *import, const struct bridge_call *call);
+
+/** A participant left, or all of a topic when `id` is absent. */
+void import_subs_left(struct import *import, struct bridge_who who);
+
+/**
+ * Passes an update on to the subscribers of the resource. When no topic has any, these are the
+ * subscribers of a resource whose URI is the beginning of this one.
+ */
+void import_subs_updated(struct import *import, const struct mcpx_rpc *rpc);
+
+/**
+ * Subscribes to what participants want, as far as the server does not report it yet, and ends what
+ * none of them wants any more.
+ */
+void import_listen(struct import *import);
+
+/** True: `out` is what the server gets instead of a resources/subscribe. */
+bool import_listen_add(const struct import *import, const struct bridge_call *call,
+                       struct mcpx_text *out);
+
+/** The server acknowledges a request. Returns that of a participant, which is then answered. */
+struct bridge_call *import_listen_acknowledged(struct import *import,
+                                               struct mcpx_slice params);
+
+/** Tells an older server the lowest level of those that are set; `asked` by a request, 0: none. */
+void import_tell_level(struct import *import, unsigned asked);
+
+/** Passes a log message on. */
+void import_log(struct import *import, const struct mcpx_rpc *rpc);
+
+/* ---- tool calls under contract settings: admission and completion ---- */
 
 /** Records a request refused by its session, if it was meant as a tool call. */
 void import_terms_note_broken(struct import *import, size_t topic,
                               const struct mcpx_event *event);
 
-/*
- * ---- one server at its topics: events of the sessions, lines and states of the child and the time
- * go in; its actions are added to the list of its pool (pool.h).
- */
+/* ---- one server of the pool ---- */
 
-/** Makes a server of the pool, which waits for its process. */
-struct import *import_new(struct import_pool *pool, size_t number, struct bridge_who owner);
+/** The number of that participant's own server; 0 when it has none. */
+size_t import_pool_server(const struct import_pool *pool, struct bridge_who who);
 
-/**
- * Frees it, once none of its actions waits; waiting requesters get no answer. NULL is allowed.
- */
-void import_free(struct import *import);
+/** A participant asks: finds or makes the server that takes the request. */
+void import_pool_request(struct import_pool *pool, size_t topic,
+                         const struct mcpx_event *event, struct mcpx_now now);
 
-/** A participant notifies, but not that it cancels a call. */
-void import_notified(struct import *import, const struct mcpx_event *event);
-
-/** A participant cancels this call of its own. */
-void import_cancelled(struct import *import, struct bridge_call *call,
-                      const struct mcpx_rpc *rpc);
-
-/** The router refused what this server has sent. */
-void import_refused(struct import *import, const struct mcpx_event *event);
-
-/** A VIOLATION was told. */
-void import_violated(struct import *import, size_t topic, const struct mcpx_event *event);
-
-/** A participant left: it gets no updates, and answers no question. */
-void import_left(struct import *import, struct bridge_who who);
-
-/** We left that topic for good: its participants get no answers. */
-void import_topic_gone(struct import *import, size_t topic);
-
-/** An action of this server is done, with this outcome. */
-void import_done(struct import *import, const struct bridge_row *row,
-                 const struct bridge_outcome *outcome);
-
-/** The child's state changed. */
-void import_state(struct import *import, const struct mcpx_child_report *report,
-                  struct mcpx_now now);
+/** No action is left: frees the servers that ended, and starts or stops idle times. */
+void import_pool_look_after(struct import_pool *pool, struct mcpx_now now);
 
 /** Does what is due at this time. */
 void import_tick(struct import *import, struct mcpx_now now);
@@ -314,21 +317,24 @@ int64_t import_deadline(const struct import *import);
 void import_write(struct import *import, struct mcpx_text line, int64_t call);
 
 /**
- * Writes a request of our own.
+ * Writes a request of our own. NULL: its answer is not read, there are too many.
  *
  * params   members without braces, may be empty
  */
-void import_request(struct import *import, enum import_purpose purpose, const char *method,
-                    struct mcpx_slice params);
+struct bridge_call *import_request(struct import *import, enum import_purpose purpose,
+                                   const char *method, struct mcpx_slice params);
 
-/** Writes a request of our own about a resource; its result is ignored. */
-void import_request_about(struct import *import, const char *method, struct mcpx_slice uri);
+/** The same with a `context`. */
+struct bridge_call *import_request_about(struct import *import, enum import_purpose purpose,
+                                         const char *method, struct mcpx_slice context,
+                                         struct mcpx_slice params);
 
-/** A request whose result is ignored got it, or was not written: drops it. */
-void import_own_over(struct import *import, struct bridge_call *call);
-
-/** Drops all requests of our own with that purpose. */
-void import_drop_own(struct import *import, enum import_purpose purpose);
+/**
+ * A request whose result is ignored got it, or was not written (NULL): drops it. A subscription is
+ * kept, also one that the server refuses. Another one follows one that ended.
+ */
+void import_own_over(struct import *import, struct bridge_call *call,
+                     const struct mcpx_rpc *rpc);
 
 /** Tells the server that a call was cancelled. */
 void import_cancel(struct import *import, const struct bridge_call *call, const char *reason);
@@ -351,9 +357,12 @@ void import_write_request(struct import *import, const struct bridge_call *call,
 struct mcpx_text import_with_param(const struct mcpx_rpc *rpc, const char *name,
                                    struct mcpx_slice value);
 
-/** A participant asks: the request goes to the server, waits, or is answered. */
+/**
+ * A participant asks: the request goes to the server, waits, or is answered; with `refusal`, an
+ * error of ours, if that is not NULL.
+ */
 void import_take_request(struct import *import, size_t topic, const struct mcpx_event *event,
-                         struct mcpx_now now);
+                         const char *refusal, struct mcpx_now now);
 
 /** True when there is room for the messages that are kept. */
 static inline bool import_keeps(const struct import *import, const struct bridge_call *call)
@@ -362,17 +371,21 @@ static inline bool import_keeps(const struct import *import, const struct bridge
                            import->config->wait_bytes);
 }
 
+/**
+ * The server lists its tools, for a call that asked because it has a pin (tools/common/proposal.h):
+ * the call goes on, is refused, or asks for the next page. Its `list` is one of these.
+ */
+enum import_pin { IMPORT_PIN_ASKED = 1, IMPORT_PIN_COMPARED };
+void import_compared(struct import *import, struct bridge_call *call,
+                     const struct mcpx_rpc *rpc, struct mcpx_now now);
+
 /** Forwards the waiting requests that need not wait any more, in their order. */
 void import_forward_waiting(struct import *import, struct mcpx_now now);
 
-/*
- * ---- actions of the files of an import: log lines, announcements, notifications, outages.
- */
+/* ---- actions: log lines, announcements, notifications, outages, answers ---- */
 
 /** Logs a sentence, by a pattern of mx_format: cut at 500 bytes, control characters replaced. */
 #define import_say(import, ...) import_say_text((import), mx_formatted(__VA_ARGS__))
-
-/** The function behind it, which takes the sentence. */
 void import_say_text(struct import *import, struct mcpx_text sentence);
 
 /** The first 200 bytes of a server's text, for log lines. */
@@ -409,26 +422,17 @@ void import_want_about(struct import *import, enum bridge_action_type type, size
 
 /** This server will never work. A server with an owner logs this, and is stopped. */
 #define import_give_up(import, ...) import_give_up_for((import), mx_formatted(__VA_ARGS__))
-
-/** The function behind it, which takes the reason. */
 void import_give_up_for(struct import *import, struct mcpx_text why);
 
 /** Stops the process of a server with an owner. */
 void import_stop(struct import *import);
 
 /**
- * Answers a participant's call with the server's answer, and drops it: with its own id, as contract
- * settings change it, and with the tools as they are shown.
+ * Answers a participant's call with the server's answer, or with one of ours that has no text, and
+ * drops it: with its own id, as contract settings change it, and with the tools as they are shown.
  */
 void import_pass_answer(struct import *import, struct bridge_call *call,
                         const struct mcpx_rpc *rpc);
-
-/** Why a subscription is refused. */
-#define IMPORT_NO_ROOM                                                                        \
-    "your subscriptions have reached the bridge's limit; this one would get no updates"
-
-/** Answers a participant's subscription or level with {}, or refuses it, and drops it. */
-void import_agree(struct import *import, struct bridge_call *call);
 
 /** Drops a participant's call, which is not answered. */
 void import_abandon(struct import *import, struct bridge_call *call);
@@ -439,10 +443,6 @@ void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_ca
 
 /** Answers it with import->outage, and drops it. */
 void import_refuse_for_outage(struct import *import, struct bridge_call *call);
-
-/** Answers a REQUEST that became no call with an error of ours. */
-void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
-                      const char *message);
 
 /** An answer could not be sent: another one is tried, or there is none. */
 void import_answer_failed(struct import *import, const struct bridge_row *row,

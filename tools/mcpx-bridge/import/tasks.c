@@ -1,14 +1,14 @@
 /*
  * tasks.c - tasks of the server, in the form of 2025-11-25 (params.task) and in that of the tasks
  * extension of 2026-07-28 (a result of type "task"). A task belongs to the participant that got its
- * id, with all its instances: the id of another participant's task is an unknown id.
+ * id and to the proposer of its call, with all their instances. To others the id is unknown.
  *
  * A requester without tasks may call a tool that insists on one: the bridge then makes the task,
- * asks for its state until it is over, and answers the call with the task's result. The polls are
- * one row of our own: `context` is the id of the task, `task` is set when its result is asked for.
- * `about` of this row and of the call is the number of the other.
+ * asks for its state until it is over, and answers the call with the task's result. The `state` of
+ * such a call is the id of the task, `about` the number of its latest poll, which is a request of
+ * our own `about` the call.
  */
-#include "tools/mcpx-bridge/import/tasks.h"
+#include "tools/mcpx-bridge/import/ask.h"
 
 #include "lib/base/digits.h"
 
@@ -21,41 +21,28 @@ enum {
     ID_MAX = 512, /* bytes of the id of a task */
     TASK_MS = 3600000, /* how long a task of our own may take */
     POLL_MS = 1000,    /* when the server does not name an interval */
-    POLL_MIN_MS = 200,
     POLL_MAX_MS = 60000,
-    POLL_SHARE = 8,     /* a poll waits for at least this part of the task's age, ... */
-    POLL_OWN_MS = 30000 /* ... but no longer than this, unless the server says so */
+    POLL_MIN_MS = 200, /* and this for each request under way, so polls have a rate: */
+    POLL_EACH_MS = 2
 };
-
-/* ---- what the server has ---- */
-
-/* True when the server has tasks, in the form of its own protocol. */
-static bool has_tasks(const struct import *import)
-{
-    struct mcpx_slice can = mcpx_json_get(mcpx_text_view(&import->greeting), "capabilities");
-    struct mcpx_slice requests = mcpx_json_get(mcpx_json_get(can, "tasks"), "requests");
-
-    if (import->handshake == IMPORT_MODERN)
-        return import_has_extension(can);
-    return mcpx_json_get(mcpx_json_get(requests, "tools"), "call").text;
-}
 
 void import_tasks_note_tools(struct import_pool *pool, struct mcpx_slice list)
 {
+    struct bridge_calls *tools = &pool->task_tools;
+
     MCPX_JSON_EACH(walk, mcpx_json_get(list, "tools")) {
         struct mcpx_slice support =
             mcpx_json_get(mcpx_json_get(walk.value, "execution"), "taskSupport");
-        bool insists = mcpx_json_equals(support, MCPX_SLICE("required"));
         struct bridge_call tool = {0}, *known;
         mx_scoped_text name = {0};
 
         mcpx_json_add_unescaped(&name, mcpx_json_get(walk.value, "name"));
         tool.number = import_number_of(pool, mcpx_text_view(&name));
-        known = bridge_calls_find(&pool->task_tools, tool.number);
-        if (known && !insists)
-            bridge_calls_drop(&pool->task_tools, known);
-        else if (insists && !known && pool->task_tools.count < TOOLS_MAX)
-            bridge_calls_add(&pool->task_tools, &tool);
+        known = bridge_calls_find(tools, tool.number);
+        if (known)
+            bridge_calls_drop(tools, known);
+        if (bridge_is(support, "\"required\"") && tools->count < TOOLS_MAX)
+            bridge_calls_add(tools, &tool);
     }
 }
 
@@ -69,67 +56,38 @@ static struct mcpx_text id_of(struct mcpx_slice object)
     return id;
 }
 
-/* The number of the row of a participant's task. */
-static int64_t number_of(const struct import *import, struct bridge_who who,
-                         struct mcpx_slice id)
+static bool is_same(struct mcpx_slice one, struct mcpx_slice other)
 {
-    mx_scoped_text name = mx_formatted("%s %s %s", who.topic, mcpx_identity_of(who.id), id);
-
-    return import_number_of(import->pool, mcpx_text_view(&name));
+    return mcpx_slice_equal(mcpx_identity_of(one), mcpx_identity_of(other));
 }
 
-/* The task of that participant; NULL: it has none with that id. */
-static struct bridge_call *owned(const struct import *import, struct bridge_who who,
+/* The task with that id, if that participant owns it; NULL: there is none. `who` NULL: of any. */
+static struct bridge_call *owned(const struct import *import, const struct bridge_who *who,
                                  struct mcpx_slice id)
 {
-    return bridge_calls_find(&import->tasks, number_of(import, who, id));
+    struct bridge_call *row =
+        bridge_calls_find(&import->tasks, import_number_of(import->pool, id));
+    bool is_own =
+        row && (!who || (row->who.topic == who->topic &&
+                         (is_same(row->who.id, who->id) || is_same(row->proposer, who->id))));
+
+    return is_own ? row : NULL;
 }
 
-/* Forgets the oldest task of the participant, or of the one with most, when there are too many. */
+/* Too many of one participant, or of all: the one with most loses its oldest. */
 static void make_room(struct bridge_calls *tasks, struct bridge_who who)
 {
-    const struct bridge_holder *victim = bridge_calls_holder(tasks, who);
+    const struct bridge_holder *most = bridge_calls_holder(tasks, who);
     struct bridge_call *row = tasks->first;
 
-    if (!victim || victim->calls < TASKS_MAX / 4) {
-        if (tasks->count < TASKS_MAX)
-            return;
-        for (size_t i = 0; i < tasks->holder_count; i++)
-            if (!victim || tasks->holders[i]->calls > victim->calls)
-                victim = tasks->holders[i];
-    }
-    while (row->holder != victim)
+    if (tasks->count < TASKS_MAX && (!most || most->calls < TASKS_MAX / 4))
+        return;
+    for (size_t i = 0; i < tasks->holder_count; i++)
+        if (!most || tasks->holders[i]->calls > most->calls)
+            most = tasks->holders[i];
+    while (row->holder != most)
         row = row->next;
     bridge_calls_drop(tasks, row);
-}
-
-static void own(struct import *import, struct bridge_who who, struct mcpx_slice id)
-{
-    struct bridge_call task = {
-        .number = number_of(import, who, id), .who = who, .context = id};
-
-    if (bridge_calls_find(&import->tasks, task.number))
-        return;
-    make_room(&import->tasks, who);
-    bridge_calls_add(&import->tasks, &task);
-    import->listen.due_at = 0; /* at a server of 2026-07-28 */
-}
-
-/* A task with that id begins: who had one before, of a former process, has it no more. */
-static void disown(struct import *import, struct mcpx_slice id)
-{
-    for (struct bridge_call *row = import->tasks.first, *next; row; row = next) {
-        next = row->next;
-        if (mcpx_slice_equal(row->context, id))
-            bridge_calls_drop(&import->tasks, row);
-    }
-}
-
-static bool is_over(struct mcpx_slice state)
-{
-    struct mcpx_slice status = mcpx_json_get(state, "status");
-
-    return bridge_is_any(status, "\"completed\"", "\"failed\"", "\"cancelled\"");
 }
 
 bool import_task_is_foreign(struct import *import, const struct bridge_call *call)
@@ -139,10 +97,10 @@ bool import_task_is_foreign(struct import *import, const struct bridge_call *cal
     if (!bridge_is_any(call->method, "tasks/get", "tasks/result", "tasks/update",
                        "tasks/cancel"))
         return false;
-    row = owned(import, call->who, call->context);
-    if (row && !bridge_who_is(row->who, call->who)) { /* that instance is told from now on */
+    row = owned(import, &call->who, call->context);
+    if (row) { /* this instance is told from now on */
         task = *row;
-        task.who = call->who;
+        *(is_same(task.who.id, call->who.id) ? &task.who.id : &task.proposer) = call->who.id;
         bridge_calls_replace(&import->tasks, row, &task);
     }
     return !row;
@@ -159,24 +117,34 @@ void import_tasks_show(const struct import *import, const struct bridge_call *ca
     MCPX_JSON_EACH(walk, mcpx_json_get(result, "tasks")) {
         mx_scoped_text id = id_of(walk.value);
 
-        if (owned(import, call->who, mcpx_text_view(&id)))
+        if (owned(import, &call->who, mcpx_text_view(&id)))
             mx_json_add_raw(&own_tasks, NULL, walk.value);
     }
     mx_json_end_array(&own_tasks);
     bridge_add_with(out, result, "tasks", &own_tasks);
 }
 
+static bool is_over(struct mcpx_slice state)
+{
+    struct mcpx_slice status = mcpx_json_get(state, "status");
+
+    return bridge_is_any(status, "\"completed\"", "\"failed\"", "\"cancelled\"");
+}
+
 void import_tasks_notify(struct import *import, const struct mcpx_rpc *rpc)
 {
     mx_scoped_text id = id_of(rpc->params);
+    struct bridge_call *row = owned(import, NULL, mcpx_text_view(&id));
 
-    for (struct bridge_call *row = import->tasks.first; row; row = row->next) {
-        struct mcpx_draft draft = {.to = &row->who.id, .to_count = 1, .payload = rpc->text};
+    if (!row)
+        return;
+    row->task = is_over(rpc->params);
+    for (int i = 0; i < 2; i++) {
+        struct mcpx_draft draft = {
+            .to = i ? &row->proposer : &row->who.id, .to_count = 1, .payload = rpc->text};
 
-        if (!mcpx_slice_equal(row->context, mcpx_text_view(&id)))
-            continue;
-        row->task = is_over(rpc->params);
-        import_notify_topic(import, row->who.topic, &draft);
+        if (draft.to->text)
+            import_notify_topic(import, row->who.topic, &draft);
     }
 }
 
@@ -185,247 +153,236 @@ void import_tasks_notify(struct import *import, const struct mcpx_rpc *rpc)
 bool import_task_add(const struct import *import, struct bridge_call *call,
                      struct mcpx_slice payload, struct mcpx_text *out)
 {
+    struct mcpx_slice can = mcpx_json_get(mcpx_text_view(&import->greeting), "capabilities");
+    struct mcpx_slice of = mcpx_json_get(mcpx_json_get(can, "tasks"), "requests");
     struct mcpx_slice params = mcpx_json_get(payload, "params");
     struct mcpx_slice meta = mcpx_json_get(params, "_meta");
-    bool is_modern = import->handshake == IMPORT_MODERN;
-    mx_scoped_text task = {0}, changed = {0};
+    int64_t tool = import_number_of(import->pool, call->context);
+    mx_scoped_text task = mx_formatted("{\"ttl\":%s}", (int)TASK_MS), changed = {0};
+    bool makes;
 
-    if (!bridge_is(call->method, "tools/call") || !has_tasks(import))
-        return false;
-    if (is_modern ? import_has_extension(mcpx_json_get(meta, IMPORT_META "clientCapabilities"))
-                  : mcpx_json_get(params, "task").text ||
-                        !bridge_calls_find(&import->pool->task_tools,
-                                           import_number_of(import->pool, call->context)))
+    if (import->handshake == IMPORT_MODERN)
+        makes = import_has_extension(can) &&
+                !import_has_extension(mcpx_json_get(meta, IMPORT_META "clientCapabilities"));
+    else
+        makes = mcpx_json_get(mcpx_json_get(of, "tools"), "call").text &&
+                !mcpx_json_get(params, "task").text &&
+                bridge_calls_find(&import->pool->task_tools, tool);
+    if (!makes || !bridge_is(call->method, "tools/call"))
         return false;
     call->task = IMPORT_MAKES_TASK;
-    if (is_modern)
+    if (import->handshake == IMPORT_MODERN)
         return false;
-    mx_format(&task, "{\"ttl\":%s}", (int)TASK_MS);
     bridge_add_with(&changed, params, "task", &task);
     bridge_add_with(out, payload, "params", &changed);
     return true;
 }
 
-/* The row of the polls for the call's task; NULL: there is none. */
-static struct bridge_call *poll_of(const struct import *import, const struct bridge_call *call)
+/*
+ * Asks for the state of the call's task, or its result. The result may take as long as the task,
+ * the state as long as any answer.
+ */
+static void poll(struct import *import, struct bridge_call *call, const char *method)
 {
-    return call->task == IMPORT_HAS_TASK ? bridge_calls_find(&import->calls, call->about)
-                                         : NULL;
-}
-
-void import_task_due(struct import *import, struct bridge_call *row)
-{
+    int64_t due_ms = import->pool->now_ms + import->config->request_ms;
     mx_scoped_text payload =
-        mx_formatted("{\"jsonrpc\":\"2.0\",\"method\":%q,\"params\":{\"taskId\":%q}}",
-                     row->task ? "tasks/result" : "tasks/get", row->context);
+        mx_formatted("{\"jsonrpc\":\"2.0\",\"method\":%q,\"params\":{\"taskId\":%q}}", method,
+                     &call->state);
+    const struct bridge_call *row =
+        bridge_calls_add(&import->calls, &(struct bridge_call){.purpose = IMPORT_TASK,
+                                                               .written = true,
+                                                               .method = mcpx_slice_of(method),
+                                                               .about = call->number});
 
-    if (!bridge_calls_find(&import->calls, row->about)) { /* import_task_over */
-        bridge_calls_drop(&import->calls, row);
-        return;
-    }
-    row->written = true;
-    bridge_calls_defer(&import->calls, row, INT64_MAX);
+    if (bridge_is(row->method, "tasks/result") || due_ms > call->heartbeat_ms)
+        due_ms = call->heartbeat_ms;
+    call->about = row->number;
+    bridge_calls_defer(&import->calls, call, due_ms);
     import_write_request(import, row, mcpx_text_view(&payload));
 }
 
-/*
- * Asks again after the server's interval, less often as time goes by: many may have tasks. The
- * requester hears that the task goes on.
- */
-static void go_on(struct import *import, struct bridge_call *call, struct bridge_call *row,
-                  struct mcpx_slice state, struct mcpx_now now)
+void import_tasks_due(struct import *import)
+{
+    int64_t now_ms = import->pool->now_ms;
+
+    for (struct bridge_call *call = import->calls.first; call; call = call->next)
+        if (call->task == IMPORT_HAS_TASK && !call->wants_input && call->due_ms <= now_ms &&
+            call->heartbeat_ms > now_ms && !bridge_calls_find(&import->calls, call->about))
+            poll(import, call, "tasks/get");
+}
+
+/* Asks again after the server's interval. The requester hears that the task goes on. */
+static void go_on(struct import *import, struct bridge_call *call, struct mcpx_slice state)
 {
     struct mcpx_slice pause = mcpx_json_get(state, "pollIntervalMs");
     struct mcpx_slice message = mcpx_json_get(state, "statusMessage");
     struct mcpx_draft draft = {
         .to = &call->who.id, .to_count = 1, .correlation_id = call->came_in};
-    bool speaks = mcpx_json_type(message) == MCPX_JSON_STRING;
-    int64_t age = now.mono_ms + TASK_MS - call->due_ms; /* since it had answers last */
-    uint64_t ms = POLL_MS, least = (uint64_t)(age < 0 ? 0 : age) / POLL_SHARE;
+    uint64_t ms = POLL_MS, least = POLL_MIN_MS + POLL_EACH_MS * import->calls.count;
     mx_scoped_text notice = {0};
 
     if (!pause.text)
         pause = mcpx_json_get(state, "pollInterval");
     (void)mx_decimal_clamp(pause, POLL_MAX_MS, &ms); /* else it stays as it is */
-    least = least < POLL_OWN_MS ? least : POLL_OWN_MS;
-    least = least < POLL_MIN_MS ? POLL_MIN_MS : least;
-    bridge_calls_defer(&import->calls, row, now.mono_ms + (int64_t)(ms < least ? least : ms));
+    bridge_calls_defer(&import->calls, call,
+                       import->pool->now_ms + (int64_t)(ms < least ? least : ms));
     if (!call->token.text || call->progress < 0)
         return;
+    if (mcpx_json_type(message) != MCPX_JSON_STRING)
+        message.len = 0;
     mx_format(&notice,
               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
               "{\"progressToken\":%s,\"progress\":%s%s%s}}",
-              call->token, ++call->progress, speaks ? ",\"message\":" : "",
-              speaks ? message : (struct mcpx_slice){0});
+              call->token, ++call->progress, message.len ? ",\"message\":" : "", message);
     draft.payload = text_whole(&notice);
     import_notify_topic(import, call->who.topic, &draft);
 }
 
-static void cancel(struct import *import, struct mcpx_slice id)
+static void cancel(struct import *import, const struct mcpx_text *id)
 {
-    mx_scoped_text params = {0};
+    mx_scoped_text params = mx_formatted("\"taskId\":%q", id);
 
-    mcpx_json_add_member(&params, "taskId", id);
     import_request(import, IMPORT_HOUSEKEEPING, "tasks/cancel", mcpx_text_view(&params));
 }
 
 void import_task_over(struct import *import, const struct bridge_call *call)
 {
-    struct bridge_call *row = poll_of(import, call);
+    struct bridge_call *row = bridge_calls_find(&import->calls, call->about);
 
-    if (!row)
+    if (call->task != IMPORT_HAS_TASK)
         return;
+    if (row) /* as any other request that nobody waits for */
+        bridge_calls_defer(&import->calls, row,
+                           import->pool->now_ms + import->config->request_ms);
     if (import_is_ready(import))
-        cancel(import, row->context);
-    bridge_calls_defer(&import->calls, row, 0); /* others may walk through the calls now */
+        cancel(import, &call->state);
 }
 
-struct bridge_call *import_task_call(const struct import *import, struct mcpx_slice params)
+bool import_task_call(const struct import *import, struct mcpx_slice params,
+                      struct bridge_call **call)
 {
-    mx_scoped_text id =
+    mx_scoped_text text =
         id_of(mcpx_json_get(mcpx_json_get(params, "_meta"), IMPORT_META "related-task"));
+    struct mcpx_slice id = mcpx_text_view(&text);
+    struct bridge_call *row = id.len ? import->calls.last : NULL;
 
-    for (struct bridge_call *row = import->calls.last; id.len && row; row = row->previous)
-        if (mcpx_slice_equal(row->context, mcpx_text_view(&id)) &&
-            (row->purpose == IMPORT_TASK ||
-             (row->written && bridge_is(row->method, "tasks/result"))))
-            return row->purpose == IMPORT_TASK ? bridge_calls_find(&import->calls, row->about)
-                                               : row;
-    return NULL;
+    while (row && !(row->task == IMPORT_HAS_TASK
+                        ? mcpx_slice_equal(mcpx_text_view(&row->state), id)
+                        : row->written && bridge_is(row->method, "tasks/result") &&
+                              mcpx_slice_equal(row->context, id)))
+        row = row->previous;
+    *call = row;
+    return row || owned(import, NULL, id);
 }
 
 /* ---- answers ---- */
 
-/* The state of a task that a result creates; absent: it creates none. */
+/* The state of a task that a result creates; without id: it creates none. */
 static struct mcpx_slice created(struct mcpx_slice result)
 {
-    if (bridge_is(mcpx_json_get(result, "resultType"), "\"task\""))
-        return result;
-    return mcpx_json_get(mcpx_json_get(result, "task"), "taskId").text
-               ? mcpx_json_get(result, "task")
-               : (struct mcpx_slice){0};
+    return bridge_is(mcpx_json_get(result, "resultType"), "\"task\"")
+               ? result
+               : mcpx_json_get(result, "task");
 }
 
-void import_task_orphaned(struct import *import, const struct mcpx_rpc *rpc)
+/* Whoever had a task with that id before, of a former process, has it no more. */
+static void own(struct import *import, const struct bridge_call *call, struct mcpx_slice id)
 {
-    mx_scoped_text id = id_of(created(rpc->result));
+    struct bridge_call *former = owned(import, NULL, id);
 
-    if (id.len)
-        cancel(import, mcpx_text_view(&id));
+    if (former)
+        bridge_calls_drop(&import->tasks, former);
+    if (call->task == IMPORT_MAKES_TASK)
+        return;
+    make_room(&import->tasks, call->who);
+    bridge_calls_add(&import->tasks,
+                     &(struct bridge_call){.number = import_number_of(import->pool, id),
+                                           .who = call->who,
+                                           .proposer = call->proposer,
+                                           .context = id});
+    import->listen.due_at = 0; /* at a server of 2026-07-28 */
 }
 
-const char *import_task_fault(struct import *import, const struct bridge_call *call,
-                              const struct mcpx_rpc *rpc)
-{
-    mx_scoped_text id = id_of(created(rpc->result));
-    const char *fault = NULL;
-
-    if (!id.len || !bridge_is(call->method, "tools/call"))
-        return NULL;
-    if (id.len > ID_MAX)
-        fault = "the id of the server's task is longer than 512 bytes";
-    else if (call->task == IMPORT_DROPS_TASK)
-        fault = "the participant that made the call has left";
-    if (fault)
-        cancel(import, mcpx_text_view(&id));
-    return fault;
-}
-
-bool import_task_answered(struct import *import, struct bridge_call *call,
-                          const struct mcpx_rpc *rpc, struct mcpx_now now)
+const char *import_task_answered(struct import *import, struct bridge_call *call,
+                                 const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice state = created(rpc->result);
     mx_scoped_text id = id_of(state);
-    struct bridge_call *row;
+    struct bridge_call *row = call && bridge_is(call->method, "tasks/get")
+                                  ? owned(import, &call->who, call->context)
+                                  : NULL;
 
-    if (bridge_is(call->method, "tasks/get")) {
-        row = owned(import, call->who, call->context);
-        if (row && import_is_error(rpc, "-32602"))
-            bridge_calls_drop(&import->tasks, row);
-        else if (row)
-            row->task = is_over(rpc->result);
+    if (row && import_is_error(rpc, "-32602"))
+        bridge_calls_drop(&import->tasks, row);
+    else if (row)
+        row->task = is_over(rpc->result);
+    if (!id.len || (call ? !bridge_is(call->method, "tools/call")
+                         : owned(import, NULL, mcpx_text_view(&id)) != NULL))
+        return NULL;
+    if (!call || id.len > ID_MAX || call->task == IMPORT_DROPS_TASK) {
+        cancel(import, &id);
+        return id.len > ID_MAX ? "the id of the server's task is longer than 512 bytes"
+                               : "the participant that made the call has left";
     }
-    if (!id.len || !bridge_is(call->method, "tools/call"))
-        return false;
-    disown(import, mcpx_text_view(&id));
-    if (call->task != IMPORT_MAKES_TASK) {
-        own(import, call->who, mcpx_text_view(&id));
-        if (call->proposer.text)
-            own(import, (struct bridge_who){call->who.topic, call->proposer},
-                mcpx_text_view(&id));
-        return false;
-    }
+    own(import, call, mcpx_text_view(&id));
+    if (call->task != IMPORT_MAKES_TASK)
+        return NULL;
     call->task = IMPORT_HAS_TASK;
-    bridge_calls_defer(&import->calls, call, now.mono_ms + TASK_MS);
-    row = bridge_calls_add(&import->calls,
-                           &(struct bridge_call){.purpose = IMPORT_TASK,
-                                                 .about = call->number,
-                                                 .context = mcpx_text_view(&id)});
-    call->about = row->number;
-    go_on(import, call, row, state, now);
-    return true;
+    mcpx_text_slice(&call->state, mcpx_text_view(&id));
+    call->heartbeat_ms = import->pool->now_ms + TASK_MS;
+    go_on(import, call, state);
+    return NULL;
 }
 
-/* Appends the answer to the call of a task of 2026-07-28 that is over. */
-static void add_end(struct mcpx_text *out, struct mcpx_slice state)
+/* Turns the state of a task of 2026-07-28 that is over into the answer to its call. */
+static void end_with_state(struct mcpx_rpc *rpc)
 {
-    struct mcpx_slice status = mcpx_json_get(state, "status"), none = MCPX_SLICE("null");
+    struct mcpx_slice state = rpc->result, status = mcpx_json_get(state, "status");
     struct mcpx_slice result = mcpx_json_get(state, "result");
-    struct mcpx_slice error = mcpx_json_get(state, "error");
 
-    if (bridge_is(status, "\"completed\""))
-        bridge_add_result(out, MCPX_SLICE("0"), result.text ? result : none);
-    else if (bridge_is(status, "\"failed\""))
-        mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":%s}",
-                  error.text ? error : none);
-    else if (bridge_is(status, "\"cancelled\""))
-        bridge_add_error(out, MCPX_SLICE("0"), BRIDGE_UNAVAILABLE,
-                         MCPX_SLICE("the server cancelled the task"), NULL);
+    rpc->text = (struct mcpx_slice){0};
+    rpc->form = bridge_is(status, "\"completed\"") ? MCPX_RPC_RESULT : MCPX_RPC_ERROR;
+    rpc->result = result.text ? result : MCPX_SLICE("null");
+    rpc->error =
+        bridge_is(status, "\"cancelled\"")
+            ? MCPX_SLICE("{\"code\":-31000,\"message\":\"the server cancelled the task\"}")
+            : mcpx_json_get(state, "error");
 }
 
 struct bridge_call *import_task_polled(struct import *import, struct bridge_call *row,
-                                       const struct mcpx_rpc *rpc, struct mcpx_text *out,
-                                       struct mcpx_now now)
+                                       struct mcpx_rpc *rpc)
 {
     struct bridge_call *call = bridge_calls_find(&import->calls, row->about);
+    struct mcpx_slice status = mcpx_json_get(rpc->result, "status");
     bool is_modern = import->handshake == IMPORT_MODERN, ends = is_over(rpc->result);
-    bool wants = bridge_is(mcpx_json_get(rpc->result, "status"), "\"input_required\"");
+    bool wants = bridge_is(status, "\"input_required\"");
+    bool is_end = rpc->form == MCPX_RPC_ERROR || bridge_is(row->method, "tasks/result") ||
+                  (is_modern && ends);
 
+    bridge_calls_drop(&import->calls, row);
     if (!call)
         return NULL;
-    if (rpc->form == MCPX_RPC_ERROR || row->task || (is_modern && ends)) {
-        if (is_modern)
-            add_end(out, rpc->result);
-        bridge_calls_drop(&import->calls, row);
+    if (is_modern && ends)
+        end_with_state(rpc);
+    if (is_end)
         call->task = 0;
-        return call;
-    }
-    bridge_calls_renumber(&import->calls, row);
-    call->about = row->number;
-    row->written = false;
-    row->task = ends || (wants && !is_modern);
-    call->wants_input = wants && is_modern; /* then import_task_update goes on */
-    if (row->task)
-        import_task_due(import, row);
+    else if (!is_modern && (ends || wants))
+        poll(import, call, "tasks/result");
     else if (!wants)
-        go_on(import, call, row, rpc->result, now);
-    return call->wants_input ? call : NULL;
+        go_on(import, call, rpc->result);
+    return is_end || (is_modern && wants) ? call : NULL;
 }
 
 void import_task_update(struct import *import, struct bridge_call *call,
-                        const struct mcpx_text *answers, struct mcpx_now now)
+                        const struct mcpx_text *answers)
 {
-    struct bridge_call *row = poll_of(import, call);
     mx_scoped_text params = {0};
 
-    if (!row)
-        return;
     if (answers->len) {
-        mx_format(&params, "\"taskId\":%q,\"inputResponses\":%s", row->context, answers);
+        mx_format(&params, "\"taskId\":%q,\"inputResponses\":%s", &call->state, answers);
         import_request(import, IMPORT_HOUSEKEEPING, "tasks/update", mcpx_text_view(&params));
+        call->heartbeat_ms = import->pool->now_ms + TASK_MS;
     }
     call->wants_input = false;
-    bridge_calls_defer(&import->calls, row, now.mono_ms + POLL_MS);
-    if (answers->len)
-        bridge_calls_defer(&import->calls, call, now.mono_ms + TASK_MS);
+    bridge_calls_defer(&import->calls, call, import->pool->now_ms + POLL_MS);
 }

@@ -151,30 +151,27 @@ static void add_meta(const struct import *import, const struct bridge_call *call
                      struct mcpx_slice meta, struct mcpx_slice token, struct mcpx_text *out)
 {
     struct mcpx_slice own = mcpx_json_get(meta, IMPORT_META "clientCapabilities");
-    mx_scoped_text version = mx_formatted("%q", import->version), capabilities = {0};
-    mx_scoped_text info = mx_formatted(IMPORT_CLIENT_INFO, mcpx_version()), level = {0};
+    mx_scoped_text version = mx_formatted("%q", import->version), level = {0};
+    mx_scoped_text info = mx_formatted(IMPORT_CLIENT_INFO, mcpx_version());
+    mx_scoped_text able = import_requester_capabilities(import, call, own);
     struct mcpx_json_change changes[5] = {{"progressToken", token}};
     size_t count = mcpx_json_get(meta, "progressToken").text ? 1 : 0;
-    const struct {
-        const char *name;
-        const struct mcpx_text *value;
-    } wanted[] = {{IMPORT_META "protocolVersion", &version},
-                  {IMPORT_META "clientInfo", &info},
-                  {IMPORT_META "clientCapabilities", &capabilities},
-                  {IMPORT_META "logLevel", &level}};
+    struct mcpx_json_change wanted[] = {
+        {IMPORT_META "protocolVersion", mcpx_text_view(&version)},
+        {IMPORT_META "clientInfo", mcpx_text_view(&info)},
+        {IMPORT_META "clientCapabilities", mcpx_text_view(&able)},
+        {IMPORT_META "logLevel", {0}}};
 
     if (call->level)
         mx_format(&level, "%q", bridge_log_name(call->level));
-    import_requester_add_capabilities(import, call, own, &capabilities);
+    wanted[3].value = mcpx_text_view(&level);
     for (size_t i = 0; is_modern(import) && i < sizeof wanted / sizeof *wanted; i++) {
-        struct mcpx_slice value = mcpx_text_view(wanted[i].value);
-        struct mcpx_slice is = mcpx_json_get(meta, wanted[i].name);
+        struct mcpx_slice is = mcpx_json_get(meta, wanted[i].name), value = wanted[i].value;
 
-        if (value.len &&
-            (!is.text || (wanted[i].value == &capabilities && !mcpx_json_same(is, value))))
-            changes[count++] = (struct mcpx_json_change){wanted[i].name, value};
+        if (value.len && (!is.text || (value.text == able.text && !mcpx_json_same(is, value))))
+            changes[count++] = wanted[i];
     }
-    mcpx_json_add_changed(out, meta.text ? meta : MCPX_SLICE("{}"), changes, count);
+    mcpx_json_add_changed(out, meta, changes, count);
 }
 
 struct mcpx_text import_with_param(const struct mcpx_rpc *rpc, const char *name,
@@ -184,8 +181,7 @@ struct mcpx_text import_with_param(const struct mcpx_rpc *rpc, const char *name,
     mx_scoped_text params = {0};
     struct mcpx_text out = {0};
 
-    mcpx_json_add_changed(&params, rpc->params.text ? rpc->params : MCPX_SLICE("{}"), &change,
-                          1);
+    mcpx_json_add_changed(&params, rpc->params, &change, 1);
     bridge_add_message(&out, rpc->text, (struct mcpx_slice){0}, "params",
                        mcpx_text_view(&params));
     return out;
@@ -215,52 +211,48 @@ void import_write_request(struct import *import, const struct bridge_call *call,
 
     if (changes_meta) {
         add_meta(import, call, meta, mcpx_text_view(&id), &new_meta);
-        bridge_add_with(&new_params, params.text ? params : MCPX_SLICE("{}"), "_meta",
-                        &new_meta);
+        bridge_add_with(&new_params, params, "_meta", &new_meta);
         changes[1] = (struct mcpx_json_change){"params", mcpx_text_view(&new_params)};
     }
     mcpx_json_add_changed(&line, payload, changes, changes_meta ? 2 : 1);
     import_write(import, line, call->number);
 }
 
-void import_request(struct import *import, enum import_purpose purpose, const char *method,
-                    struct mcpx_slice params)
+struct bridge_call *import_request_about(struct import *import, enum import_purpose purpose,
+                                         const char *method, struct mcpx_slice context,
+                                         struct mcpx_slice params)
 {
-    struct bridge_call draft = {
-        .purpose = purpose, .written = true, .method = mcpx_slice_of(method)};
-    const struct bridge_call *call;
+    struct bridge_call draft = {.purpose = purpose,
+                                .written = true,
+                                .method = mcpx_slice_of(method),
+                                .context = context};
     const char *meta = is_modern(import) ? "\"_meta\":{}" : "";
-    struct mcpx_text line;
+    struct bridge_call *call;
+    struct mcpx_text line = {0};
 
-    if (purpose == IMPORT_HOUSEKEEPING && !bridge_is(draft.method, "subscriptions/listen"))
+    if (purpose == IMPORT_HOUSEKEEPING)
         draft.due_ms = import->pool->now_ms + import->config->request_ms;
     call = bridge_calls_add(&import->calls, &draft);
-    line = mx_formatted("{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{%s%s%s}}",
-                        call->number, method, meta, *meta && params.len ? "," : "", params);
-
-    if (!*meta) {
+    mx_format(&line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{%s%s%s}}",
+              call->number, method, meta, *meta && params.len ? "," : "", params);
+    if (*meta) {
+        import_write_request(import, call, mcpx_text_view(&line));
+        mcpx_text_fini(&line);
+    } else { /* there may be thousands */
         import_write(import, line, call->number);
-        return;
     }
-    import_write_request(import, call, mcpx_text_view(&line));
-    mcpx_text_fini(&line);
+    if (purpose == IMPORT_HOUSEKEEPING &&
+        import->calls.count - import->calls.held > import->config->calls_max) {
+        bridge_calls_drop(&import->calls, call); /* the answer is not needed */
+        call = NULL;
+    }
+    return call;
 }
 
-void import_drop_own(struct import *import, enum import_purpose purpose)
+struct bridge_call *import_request(struct import *import, enum import_purpose purpose,
+                                   const char *method, struct mcpx_slice params)
 {
-    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
-        next = call->next;
-        if (call->purpose == purpose)
-            bridge_calls_drop(&import->calls, call);
-    }
-}
-
-void import_request_about(struct import *import, const char *method, struct mcpx_slice uri)
-{
-    mx_scoped_text params = {0};
-
-    mcpx_json_add_member(&params, "uri", uri);
-    import_request(import, IMPORT_HOUSEKEEPING, method, mcpx_text_view(&params));
+    return import_request_about(import, purpose, method, (struct mcpx_slice){0}, params);
 }
 
 void import_cancel(struct import *import, const struct bridge_call *call, const char *reason)

@@ -54,7 +54,6 @@ static void use_tools(struct import *import, struct mcpx_tools *known, struct mc
     tools->known = known;
     tools->coming = NULL;
     tools->again = false;
-    tools->ends_at = INT64_MAX;
     log_doubts(import);
     if (patient)
         import_tools_ask(import, now);
@@ -72,15 +71,13 @@ static void use_no_tools(struct import *import, struct mcpx_now now)
     use_tools(import, new_tools(import), now);
 }
 
-static void ask_page(struct import *import, struct mcpx_slice cursor)
+static void ask_page(struct import *import, struct mcpx_slice cursor, int64_t ends_at)
 {
-    mx_scoped_text params = {0};
+    mx_scoped_text params = mx_formatted("%s%s", cursor.text ? "\"cursor\":" : "", cursor);
+    struct bridge_call *call =
+        import_request(import, IMPORT_TOOLS, "tools/list", mcpx_text_view(&params));
 
-    if (cursor.text) {
-        mcpx_text_puts(&params, "\"cursor\":");
-        mcpx_text_slice(&params, cursor);
-    }
-    import_request(import, IMPORT_TOOLS, "tools/list", mcpx_text_view(&params));
+    bridge_calls_defer(&import->calls, call, ends_at);
 }
 
 void import_tools_ask(struct import *import, struct mcpx_now now)
@@ -92,7 +89,7 @@ void import_tools_ask(struct import *import, struct mcpx_now now)
         return;
     if (tools->coming) {
         tools->again = true;
-    } else if (!import_has_tools(import)) {
+    } else if (!import_can(import, "tools").text) {
         import_say(import, "%s", "the server has no tools; each tool call gets an error");
         use_no_tools(import, now);
     } else if (!mx_bucket_take(&tools->reads, reads, 1, now.mono_ms)) {
@@ -101,8 +98,7 @@ void import_tools_ask(struct import *import, struct mcpx_now now)
         tools->coming = new_tools(import);
         tools->pages = 0;
         tools->bytes = 0;
-        tools->ends_at = now.mono_ms + LIST_MS;
-        ask_page(import, (struct mcpx_slice){0});
+        ask_page(import, (struct mcpx_slice){0}, now.mono_ms + LIST_MS);
     }
 }
 
@@ -123,9 +119,11 @@ static bool is_too_much(struct import *import, struct mcpx_slice result)
     return ++tools->pages >= PAGES_MAX || tools->bytes > BYTES_MAX;
 }
 
-static void take_page(struct import *import, struct mcpx_slice result, struct mcpx_now now)
+static void take_page(struct import *import, struct mcpx_slice result, int64_t ends_at,
+                      struct mcpx_now now)
 {
     struct mcpx_slice cursor = mcpx_json_get(result, "nextCursor");
+    bool has_more = mcpx_json_type(cursor) == MCPX_JSON_STRING;
     struct mcpx_fault fault = {0};
     enum mcpx_err err = memory_checked(mcpx_tools_add(import->tools.coming, result, &fault));
 
@@ -134,11 +132,11 @@ static void take_page(struct import *import, struct mcpx_slice result, struct mc
              mcpx_slice_of(fault.reason ? fault.reason : mcpx_strerror(err)), now);
         return;
     }
-    if (mcpx_json_type(cursor) == MCPX_JSON_STRING && !is_too_much(import, result)) {
-        ask_page(import, cursor);
+    if (has_more && !is_too_much(import, result)) {
+        ask_page(import, cursor, ends_at);
         return;
     }
-    if (mcpx_json_type(cursor) == MCPX_JSON_STRING)
+    if (has_more)
         import_say(import,
                    "the server's list of tools does not end: tools after the first %s are not "
                    "known, and cannot be called",
@@ -149,9 +147,11 @@ static void take_page(struct import *import, struct mcpx_slice result, struct mc
 void import_tools_answered(struct import *import, struct bridge_call *call,
                            const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
+    int64_t ends_at = call->due_ms;
+
     bridge_calls_drop(&import->calls, call);
     if (import->tools.coming && rpc->form == MCPX_RPC_RESULT)
-        take_page(import, rpc->result, now);
+        take_page(import, rpc->result, ends_at, now);
     else if (import->tools.coming)
         fail(import, "it refuses tools/list", rpc->error, now);
 }
@@ -161,20 +161,12 @@ void import_tools_down(struct import *import)
     struct import_tools *tools = &import->tools;
 
     mcpx_tools_free(tools->coming);
-    tools->coming = NULL;
-    tools->again = false;
-    tools->reads = (struct mx_bucket){0};
-    tools->in_row = 0;
-    tools->ends_at = INT64_MAX;
-    tools->due_at = INT64_MAX;
+    *tools = (struct import_tools){
+        .known = tools->known, .due_at = INT64_MAX, .doubts = tools->doubts};
 }
 
-void import_tools_tick(struct import *import, struct mcpx_now now)
+void import_tools_late(struct import *import, struct bridge_call *call, struct mcpx_now now)
 {
-    if (import->tools.ends_at <= now.mono_ms) {
-        import_drop_own(import, IMPORT_TOOLS);
-        fail(import, "it does not list them in time", (struct mcpx_slice){0}, now);
-    } else if (import->tools.due_at <= now.mono_ms) {
-        import_tools_ask(import, now);
-    }
+    bridge_calls_drop(&import->calls, call);
+    fail(import, "it does not list them in time", (struct mcpx_slice){0}, now);
 }

@@ -34,9 +34,7 @@ static const struct bridge_row line = {.action.type = BRIDGE_LOG};
 /* Largest rate (bucket.h). */
 static const uint64_t rate_max = (uint64_t)1 << 35;
 
-/**
- * The queue of one receiver. Since it exists: `dropped` notifications, and its longest message.
- */
+/** The queue of one receiver. Since it exists: `dropped` notifications, and its longest message. */
 struct import_turn {
     struct import_turn *next;
     struct bridge_output rows;
@@ -67,27 +65,22 @@ static uint64_t size_of(const struct bridge_row *row)
 
 /* ---- queues ---- */
 
-static struct import_turn *find(const struct import_topic *topic, struct mcpx_slice receiver)
+/* The link to that receiver's queue, or to none behind the last; receiver absent: always that. */
+static struct import_turn **find(struct import_topic *topic, struct mcpx_slice receiver)
 {
-    struct import_turn *turn = topic->last;
+    struct import_turn **at = &topic->first;
 
-    if (mx_holders_held(&topic->held, receiver) == 0)
-        return NULL;
-    while (!mcpx_slice_equal(turn->receiver, receiver))
-        turn = turn->next;
-    return turn;
+    while (*at && !(receiver.text && mcpx_slice_equal((*at)->receiver, receiver)))
+        at = &(*at)->next;
+    return at;
 }
 
-static struct import_turn *open_queue(struct import_topic *topic, struct mcpx_slice receiver)
+static struct import_turn *new_queue(struct mcpx_slice receiver)
 {
     char *at;
     struct import_turn *turn = bridge_room(sizeof *turn, receiver.len, &at);
 
     turn->receiver = mx_keep(&at, receiver);
-    turn->next = topic->last ? topic->last->next : turn;
-    if (topic->last)
-        topic->last->next = turn;
-    topic->last = turn;
     return turn;
 }
 
@@ -100,23 +93,22 @@ static struct bridge_row *take_first(struct import_topic *topic, struct import_t
     return row;
 }
 
-/* Frees a queue in which nothing waits any more. */
-static void release(struct import_topic *topic, struct import_turn *turn,
-                    struct bridge_output *output)
+/* Another one's turn: a queue goes behind all others, or is freed when nothing waits in it. */
+static void end_turn(struct import_topic *topic, struct import_turn **at,
+                     struct bridge_output *output)
 {
-    struct import_turn *before = turn;
+    struct import_turn *turn = *at;
 
-    if (turn->rows.first)
+    *at = turn->next;
+    turn->next = NULL;
+    if (turn->rows.first) {
+        *find(topic, (struct mcpx_slice){0}) = turn;
         return;
+    }
     if (turn->dropped)
         bridge_output_put(output, line,
                           mx_formatted("%s notifications to %s were dropped", turn->dropped,
                                        turn->receiver));
-    while (before->next != turn)
-        before = before->next;
-    before->next = turn->next;
-    if (topic->last == turn)
-        topic->last = before == turn ? NULL : before;
     free(turn);
 }
 
@@ -150,14 +142,12 @@ static bool waits_already(const struct import_turn *turn, const struct bridge_ro
 
     for (int i = 0; other && i < CHANGE_LOOKS; i++, other = other->next) {
         const struct mcpx_draft *waiting = &other->action.draft;
-        size_t same = 0;
+        bool same = waiting->to_count == draft->to_count &&
+                    mcpx_slice_equal(waiting->payload, draft->payload);
 
-        if (waiting->to_count != draft->to_count ||
-            !mcpx_slice_equal(waiting->payload, draft->payload))
-            continue;
-        while (same < draft->to_count && mcpx_slice_equal(waiting->to[same], draft->to[same]))
-            same++;
-        if (same == draft->to_count)
+        for (size_t to = 0; same && to < draft->to_count; to++)
+            same = mcpx_slice_equal(waiting->to[to], draft->to[to]);
+        if (same)
             return true;
     }
     return false;
@@ -168,7 +158,7 @@ static struct bridge_row *add(struct import_topic *topic, struct bridge_row *row
                               struct bridge_output *output)
 {
     struct mcpx_slice receiver = receiver_of(row);
-    struct import_turn *turn = find(topic, receiver);
+    struct import_turn **at = find(topic, receiver), *turn = *at;
     bool full = is_full(topic, receiver, row->is_substitute ? 2 : 1);
 
     if (turn && ((row->is_change && waits_already(turn, row)) ||
@@ -179,7 +169,7 @@ static struct bridge_row *add(struct import_topic *topic, struct bridge_row *row
     if (full && !is_notice(row))
         return row;
     if (!turn)
-        turn = open_queue(topic, receiver);
+        turn = *at = new_queue(receiver);
     mx_holders_add(&topic->held, receiver, size_of(row));
     row->is_given_up = false; /* a substitute is a copy of what it stands for */
     bridge_output_append(&turn->rows, row);
@@ -187,9 +177,10 @@ static struct bridge_row *add(struct import_topic *topic, struct bridge_row *row
         turn->longest = size_of(row);
     if (topic->held.held <= topic->held.total || topic->held.held == size_of(row))
         return NULL; /* a single message is sent, however long it is */
-    turn = find(topic, mx_holders_largest(&topic->held));
-    row = take_first(topic, turn);
-    release(topic, turn, output);
+    at = find(topic, mx_holders_largest(&topic->held));
+    row = take_first(topic, *at);
+    if (!(*at)->rows.first)
+        end_turn(topic, at, output);
     return row;
 }
 
@@ -223,25 +214,23 @@ static struct bridge_row *take(struct import_pool *pool, size_t number, int64_t 
 {
     struct import_topic *topic = &pool->topics[number];
     const struct import_view *view = &pool->config.view;
-    struct import_turn *turn = topic->last, *end = turn;
+    struct import_turn *turn;
     size_t count = 0, bytes = 0;
     bool hurries = view->unsent && !view->unsent(view->user, number, &count, &bytes);
     struct bridge_row *row;
 
     topic->due_ms = INT64_MAX;
-    if (!turn || (!hurries && count >= ROOM))
+    if (!hurries && count >= ROOM)
         return NULL;
-    do {
-        turn = turn->next;
+    for (struct import_turn **at = &topic->first; (turn = *at) != NULL; at = &turn->next) {
         if (!hurries && ((bytes >= LONG && size_of(turn->rows.first) >= LONG) ||
                          !spend(topic, turn, now_ms)))
             continue;
         row = take_first(topic, turn);
         row->is_given_up = hurries && is_notice(row); /* requesters need answers */
-        topic->last = turn;
-        release(topic, turn, &pool->output);
+        end_turn(topic, at, &pool->output);
         return row;
-    } while (turn != end);
+    }
     return NULL;
 }
 
@@ -263,11 +252,11 @@ struct bridge_row *import_turns_next(struct import_pool *pool, int64_t now_ms)
     return out;
 }
 
-bool import_turns_are_full(const struct import_topic *topic, struct mcpx_slice participant,
+bool import_turns_are_full(struct import_topic *topic, struct mcpx_slice participant,
                            size_t under_way, uint64_t longest)
 {
     struct mcpx_slice receiver = mcpx_identity_of(participant);
-    const struct import_turn *turn = find(topic, receiver);
+    const struct import_turn *turn = *find(topic, receiver);
 
     if (turn && turn->longest > longest)
         longest = turn->longest;
@@ -300,10 +289,8 @@ void import_turns_limit(struct import_topic *topic, struct mcpx_slice limits)
 
 void import_turns_fini(struct import_topic *topic)
 {
-    struct import_turn *turn = topic->last, *next;
-
-    for (; turn; turn = next) {
-        next = turn->next == topic->last ? NULL : turn->next;
+    for (struct import_turn *turn = topic->first, *next; turn; turn = next) {
+        next = turn->next;
         bridge_output_fini(&turn->rows);
         free(turn);
     }

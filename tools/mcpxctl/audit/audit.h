@@ -20,11 +20,8 @@ struct pick {
     int64_t until_ms; /* lines before this instant; 0 = no end */
 };
 
-/**
- * Reads --kind, --from, --topic, --what, --since and --until. Returns STATUS_OK or an exit code,
- * having complained.
- */
-int pick_read(const struct arguments *arguments, struct pick *out);
+/** Reads --kind, --from, --topic, --what, --since and --until; ends the program for bad ones. */
+void pick_read(const struct arguments *arguments, struct pick *out);
 
 /** True when the line passes. A line without a kind does not pass a filter of kinds. */
 bool pick_takes(const struct pick *pick, const struct audit_line *line);
@@ -42,7 +39,6 @@ struct follow {
     bool grown;          /* something was added since this was last set to false */
 };
 
-/** Adds an envelope by its id. */
 void follow_add(struct follow *follow, struct mcpx_slice id);
 
 /** Learns more of these envelopes from a line. */
@@ -54,7 +50,6 @@ void follow_next_folder(struct follow *follow);
 /** True when the line belongs to one of the envelopes. Call it with the lines in order. */
 bool follow_takes(struct follow *follow, const struct audit_line *line);
 
-/** Frees what it holds. */
 void follow_fini(struct follow *follow);
 
 /** Appends a line as a sentence of a few words, made visible, with its line end. */
@@ -69,20 +64,13 @@ void show_line(struct mcpx_text *out, const struct audit_line *line);
 void show_verdict(struct mcpx_text *out, const struct audit_verdict *verdict, bool json,
                   const char *folder, const char *file);
 
-/** A format of exported lines. */
+/** A format of exported lines, in the order of the choices of --format. */
 enum export_form { EXPORT_JSON, EXPORT_CSV, EXPORT_CLOUDEVENTS, EXPORT_OCSF };
-
-/** The form with that name, which is one of those of --format. */
-enum export_form export_form_of(const char *name);
 
 /** Appends the head of all lines: the names of CSV's columns; nothing for other forms. */
 void export_head(struct mcpx_text *out, enum export_form form);
 
-/**
- * Appends a line with its end.
- *
- * source   of CloudEvents: a URI reference
- */
+/** Appends a line with its end. `source` of CloudEvents: a URI reference. */
 void export_line(struct mcpx_text *out, enum export_form form, const struct audit_line *line,
                  struct mcpx_slice source);
 

@@ -104,20 +104,6 @@ static const char *const columns[] = {
 
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
-static const char *const forms[] = {[EXPORT_JSON] = "json",
-                                    [EXPORT_CSV] = "csv",
-                                    [EXPORT_CLOUDEVENTS] = "cloudevents",
-                                    [EXPORT_OCSF] = "ocsf"};
-
-enum export_form export_form_of(const char *name)
-{
-    enum export_form form = EXPORT_JSON;
-
-    while (form < EXPORT_OCSF && strcmp(forms[form], name) != 0)
-        form++;
-    return form;
-}
-
 /* ---- CSV: RFC 4180 ---- */
 
 static void add_cell(struct mcpx_text *out, struct mcpx_slice text)

@@ -9,20 +9,20 @@
 #include "tools/mcpxctl/audit/audit.h"
 
 #include "lib/base/ident.h"
+#include "tools/common/program.h"
 #include <mcpx/json.h>
 
-static int read_time(const struct arguments *arguments, const char *option, int64_t *out)
+static void read_time(const struct arguments *arguments, const char *option, int64_t *out)
 {
     const char *value = arguments_value(arguments, option);
 
-    if (!value || mx_time_parse(mcpx_slice_of(value), out))
-        return STATUS_OK;
-    return fail_with(STATUS_USAGE,
-                     "%s needs a time as lines have it, such as 2026-01-31T23:59:59Z", option);
+    if (value && !mx_time_parse(mcpx_slice_of(value), out))
+        end_with(STATUS_USAGE,
+                 "%s needs a time as lines have it, such as 2026-01-31T23:59:59Z", option);
 }
 
 /* Refuses an unknown sort: it would pick nothing, and look as if nothing had happened. */
-static int read_sorts(const struct arguments *arguments, struct pick *out)
+static void read_sorts(const struct arguments *arguments, struct pick *out)
 {
 #define SORT_NAME(constant, name) name,
 #define SORT_LISTED(constant, name) "|" name
@@ -36,24 +36,18 @@ static int read_sorts(const struct arguments *arguments, struct pick *out)
         while (sort < AUDIT_OTHER && strcmp(names[sort], word->value) != 0)
             sort++;
         if (sort == AUDIT_OTHER)
-            return fail_with(STATUS_USAGE, "--what is one of %s",
-                             &(AUDIT_SORTS(SORT_LISTED))[1]);
+            end_with(STATUS_USAGE, "--what is one of %s", &(AUDIT_SORTS(SORT_LISTED))[1]);
         out->by_sort = out->sorts[sort] = true;
     }
-    return STATUS_OK;
 }
 
-int pick_read(const struct arguments *arguments, struct pick *out)
+void pick_read(const struct arguments *arguments, struct pick *out)
 {
-    int status;
-
     *out = (struct pick){.topic = mcpx_slice_of(arguments_value(arguments, "--topic"))};
-    status = read_sorts(arguments, out);
-    if (status == STATUS_OK)
-        status = read_time(arguments, "--since", &out->since_ms);
-    if (status == STATUS_OK)
-        status = read_time(arguments, "--until", &out->until_ms);
-    return status == STATUS_OK ? filter_read(arguments, &out->filter) : status;
+    read_sorts(arguments, out);
+    read_time(arguments, "--since", &out->since_ms);
+    read_time(arguments, "--until", &out->until_ms);
+    filter_read(arguments, &out->filter);
 }
 
 static void add_text(struct mcpx_text *out, const struct audit_line *line, const char *name)

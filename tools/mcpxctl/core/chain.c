@@ -6,9 +6,9 @@
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
-#include "lib/json/digest.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
+#include "tools/common/proposal.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/line.h"
 #include <mcpx/json.h>
@@ -18,20 +18,21 @@
 
 enum { STATE_DEPTH = 2 };
 
-/* The name of each role, and the state that a step in this role gives its chain. */
+/* The name of each role, the state that a step in this role gives its chain, and its colour. */
 static const struct {
     const char *name;
     enum chain_state state;
+    enum paint paint;
 } roles[] = {
-    [CHAIN_PROPOSAL] = {"proposal", CHAIN_OPEN},
-    [CHAIN_REQUEST] = {"request", CHAIN_RUNNING},
-    [CHAIN_NOTIFICATION] = {"notification", CHAIN_OPEN},
-    [CHAIN_RESULT] = {"result", CHAIN_DONE},
-    [CHAIN_QUESTION] = {"question", CHAIN_RUNNING},
-    [CHAIN_FAILURE] = {"error", CHAIN_FAILED},
-    [CHAIN_REJECTION] = {"rejection", CHAIN_REJECTED},
-    [CHAIN_WITHDRAWAL] = {"withdrawal", CHAIN_WITHDRAWN},
-    [CHAIN_OTHER] = {"other", CHAIN_OPEN},
+    [CHAIN_PROPOSAL] = {"proposal", CHAIN_OPEN, PAINT_PROPOSAL},
+    [CHAIN_REQUEST] = {"request", CHAIN_RUNNING, PAINT_REQUEST},
+    [CHAIN_NOTIFICATION] = {"notification", CHAIN_OPEN, PAINT_NONE},
+    [CHAIN_RESULT] = {"result", CHAIN_DONE, PAINT_RESPONSE},
+    [CHAIN_QUESTION] = {"question", CHAIN_RUNNING, PAINT_RESPONSE},
+    [CHAIN_FAILURE] = {"error", CHAIN_FAILED, PAINT_BAD},
+    [CHAIN_REJECTION] = {"rejection", CHAIN_REJECTED, PAINT_BAD},
+    [CHAIN_WITHDRAWAL] = {"withdrawal", CHAIN_WITHDRAWN, PAINT_BAD},
+    [CHAIN_OTHER] = {"other", CHAIN_OPEN, PAINT_NONE},
 };
 
 static const char *const state_names[] = {
@@ -214,23 +215,11 @@ static bool is_decisive(const struct chain *chain, const struct chain_step *step
             (chain->steps[0].role == CHAIN_PROPOSAL || above->entry->is_again));
 }
 
-int64_t chain_expires_ms(const struct entry *proposal)
-{
-    struct mcpx_slice raw = mcpx_json_get(proposal->text, "expires");
-    mx_scoped_text text = {0};
-    int64_t at_ms = -1;
-
-    if (!raw.text)
-        return INT64_MAX;
-    if (mcpx_json_add_unescaped(&text, raw))
-        at_ms = time_read(mcpx_text_view(&text));
-    return at_ms < 0 ? 0 : at_ms;
-}
-
 static enum chain_state state_of(const struct chain *chain, int64_t now_ms)
 {
     const struct entry *first = chain->steps[0].entry;
-    bool expired = entry_is(first, "mcp/proposal") && chain_expires_ms(first) <= now_ms;
+    bool expired =
+        entry_is(first, "mcp/proposal") && proposal_expires_ms(first->text) <= now_ms;
     enum chain_state state = expired ? CHAIN_EXPIRED : CHAIN_OPEN;
 
     for (size_t i = 0; i < chain->count; i++) {
@@ -271,28 +260,9 @@ struct chain chain_of(const struct snapshot *snapshot, const struct entry *entry
     return build(snapshot, entry, SIZE_MAX);
 }
 
-void proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1])
-{
-    unsigned char hash[MX_SHA256_BYTES];
-
-    memory_checked(mx_sha256(proposal->text, hash) ? MCPX_OK : MCPX_ENOMEM);
-    mx_hex_format(hash, PROPOSAL_DIGEST_LEN / 2, out);
-}
-
 /* ---- as lines ---- */
 
 enum { BRIEF = 8, COLUMNS = 80, INDENT_MAX = 20 };
-
-static const enum paint paints[] = {
-    [CHAIN_PROPOSAL] = PAINT_PROPOSAL,
-    [CHAIN_REQUEST] = PAINT_REQUEST,
-    [CHAIN_RESULT] = PAINT_RESPONSE,
-    [CHAIN_QUESTION] = PAINT_RESPONSE,
-    [CHAIN_FAILURE] = PAINT_BAD,
-    [CHAIN_REJECTION] = PAINT_BAD,
-    [CHAIN_WITHDRAWAL] = PAINT_BAD,
-    [CHAIN_OTHER] = PAINT_NONE, /* as all roles not listed */
-};
 
 static void add_when(struct mcpx_text *out, const struct chain_step *step)
 {
@@ -323,7 +293,7 @@ static void write_step(struct mcpx_text *out, const struct snapshot *snapshot,
     text_format(out, "%s  ", snapshot_brief(snapshot, step->entry, BRIEF));
     add_when(out, step);
     mcpx_text_puts(out, "  ");
-    text_painted(out, paints[step->role], colour, mcpx_slice_of(chain_role_name(step->role)));
+    text_painted(out, roles[step->role].paint, colour, mcpx_slice_of(roles[step->role].name));
     text_format(out, "  %s -> ", step->entry->from);
     addressees_write(out, step->entry->to, step->entry->to_count);
     text_format(out, "  %s", step->entry->kind.text);

@@ -1,6 +1,4 @@
-/*
- * chain.h - the history of a proposal or request: its steps with sender, content and time.
- */
+/* chain.h - the history of a proposal or request: its steps with sender, content and time. */
 #ifndef MCPXCTL_CHAIN_H
 #define MCPXCTL_CHAIN_H
 
@@ -36,7 +34,7 @@ enum chain_role {
     CHAIN_OTHER
 };
 
-/** "proposal", "request", ... Static. */
+/** "proposal", "request", ... */
 const char *chain_role_name(enum chain_role role);
 
 /** The state of a chain. The furthest one counts: a result after a rejection is a result. */
@@ -50,21 +48,19 @@ enum chain_state {
     CHAIN_DONE       /* answered with a result */
 };
 
-/** "open", "withdrawn", ... Static. */
+/** "open", "withdrawn", ... */
 const char *chain_state_name(enum chain_state state);
 
-/** Whether a fulfilment has the operation and params of the proposal. */
+/** Whether a REQUEST under a PROPOSAL has its operation and params. */
 enum chain_sameness { CHAIN_UNCOMPARED, CHAIN_SAME, CHAIN_CHANGED };
 
 /** One envelope of a chain. */
 struct chain_step {
     const struct entry *entry;
     enum chain_role role;
-    size_t parent; /* index of the step it is about; 0 for the first */
-    size_t depth;  /* 0 for the first */
-    /* Between the `ts` of its parent and its own; -1 when one of them is missing. */
-    int64_t after_ms;
-    /* A REQUEST under a PROPOSAL: CHAIN_SAME when operation and params are those proposed. */
+    size_t parent;    /* index of the step it is about; 0 for the first */
+    size_t depth;     /* 0 for the first */
+    int64_t after_ms; /* from the `ts` of its parent to its own; -1 when one is missing */
     enum chain_sameness same;
     const char *fault; /* why receivers ignore it; NULL when they accept it */
     bool answered;     /* private: an answer to it was seen */
@@ -90,32 +86,12 @@ struct chain {
  */
 struct chain chain_of(const struct snapshot *snapshot, const struct entry *entry);
 
-/**
- * The same without the way up, and only two levels down. These decide the state.
- */
+/** The same without the way up, and only two levels down. These decide the state. */
 struct chain chain_below(const struct snapshot *snapshot, const struct entry *entry);
-
-/**
- * The time when a proposal expires, in ms since 1970: INT64_MAX without a time, 0 when it is
- * invalid. Protocol: section 9.
- */
-int64_t chain_expires_ms(const struct entry *proposal);
 
 /** True when a proposal waits for a decision. */
 bool chain_is_open(const struct snapshot *snapshot, const struct entry *entry);
 
-/** Half of a SHA-256 in hexadecimal: too long to find two proposals with the same one. */
-enum { PROPOSAL_DIGEST_LEN = 32 };
-
-/**
- * Distinguishes a proposal from others with its id: the beginning of the SHA-256 of its envelope's
- * text, byte for byte as the router delivers it.
- *
- * out   filled, with a terminating NUL
- */
-void proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1]);
-
-/** Frees the steps. */
 void chain_fini(struct chain *chain);
 
 /**
@@ -125,11 +101,7 @@ void chain_fini(struct chain *chain);
 void chain_write(struct mcpx_text *out, const struct snapshot *snapshot,
                  const struct chain *chain, bool colour);
 
-/**
- * Appends a JSON object per line and step: role, state (of the chain, first step only), id,
- * parent, after_ms, same_params, envelope (its own bytes). Members that do not apply are left
- * out.
- */
+/** Appends a JSON object per line and step, with the envelope's own bytes. */
 void chain_write_json(struct mcpx_text *out, const struct chain *chain);
 
 #endif

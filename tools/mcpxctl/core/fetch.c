@@ -13,6 +13,8 @@
 #include "lib/base/digits.h"
 #include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
+#include "tools/common/program.h"
+#include "tools/common/proposal.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/live.h"
 #include <mcpx/json.h>
@@ -176,26 +178,27 @@ int fetch_history(const struct connection *where, size_t limit, struct snapshot 
     return STATUS_OK;
 }
 
-/* Complains that no envelope's id begins with the word. Returns STATUS_ABSENT. */
-static int complain_of_absence(const struct connection *where, struct mcpx_slice word)
+_Noreturn static void end_without(const struct connection *where, struct mcpx_slice word)
 {
-    return fail_of(STATUS_ABSENT, word,
-                   ": no retained envelope of the topic %s has an id that begins like this",
-                   where->client.topic);
+    end_of(STATUS_ABSENT, word,
+           ": no retained envelope of the topic %s has an id that begins like this",
+           where->client.topic);
 }
 
-int fetch_find(const struct connection *where, const struct snapshot *snapshot,
-               const char *word, const struct entry **out)
+const struct entry *fetch_find(const struct connection *where, const struct snapshot *snapshot,
+                               const char *word)
 {
     struct mcpx_slice beginning = mcpx_slice_of(word);
-    enum mcpx_err err = snapshot_find(snapshot, beginning, out);
+    const struct entry *found = NULL;
 
-    if (!err)
-        return STATUS_OK;
-    if (err != MCPX_EDUPLICATE)
-        return complain_of_absence(where, beginning);
-    return fail_of(STATUS_USAGE, beginning,
-                   ": several ids begin like this; type more characters");
+    switch (snapshot_find(snapshot, beginning, &found)) {
+    case MCPX_OK:
+        return found;
+    case MCPX_EDUPLICATE:
+        end_of(STATUS_USAGE, beginning, ": several ids begin like this; type more characters");
+    default:
+        end_without(where, beginning);
+    }
 }
 
 /* ---- proposals ---- */
@@ -217,8 +220,8 @@ bool proposal_word_is_bound(const char *word)
 }
 
 /* Finds the one with the digest among the ids that begin so, and never returns another one. */
-static int find_bound(const struct connection *where, const struct snapshot *snapshot,
-                      const char *word, const struct entry **out)
+static const struct entry *find_bound(const struct connection *where,
+                                      const struct snapshot *snapshot, const char *word)
 {
     const char *digest = digest_of(word);
     struct mcpx_slice id = {word, (size_t)(digest - 1 - word)};
@@ -227,35 +230,30 @@ static int find_bound(const struct connection *where, const struct snapshot *sna
     struct entry *const *entries = snapshot_beginning(snapshot, id, &count);
 
     for (size_t i = 0; i < count; i++) {
-        proposal_digest(entries[i], hash);
-        if (strcmp(hash, digest) == 0) {
-            *out = entries[i];
-            return STATUS_OK;
-        }
+        proposal_digest(entries[i]->text, hash);
+        if (strcmp(hash, digest) == 0)
+            return entries[i];
     }
     if (count == 0)
-        return complain_of_absence(where, id);
-    return fail_of(STATUS_FAILED, id,
-                   ": the proposal under this id has changed; see mcpxctl proposals");
+        end_without(where, id);
+    end_of(STATUS_FAILED, id,
+           ": the proposal under this id has changed; see mcpxctl proposals");
 }
 
-int proposal_find(const struct connection *where, const char *word, struct snapshot *snapshot,
-                  const struct entry **out)
+const struct entry *proposal_find(const struct connection *where, const char *word,
+                                  struct snapshot *snapshot)
 {
     MX_SCOPED(chain_fini) struct chain chain = {.count = 0};
-    int status = fetch_history(where, SIZE_MAX, snapshot);
+    const struct entry *found;
 
-    if (status == STATUS_OK && proposal_word_is_bound(word))
-        status = find_bound(where, snapshot, word, out);
-    else if (status == STATUS_OK)
-        status = fetch_find(where, snapshot, word, out);
-    if (status != STATUS_OK)
-        return status;
-    if (!entry_is(*out, "mcp/proposal"))
-        return fail_of(STATUS_USAGE, (*out)->id, " is not a proposal");
-    chain = chain_below(snapshot, *out);
+    must(fetch_history(where, SIZE_MAX, snapshot));
+    found = proposal_word_is_bound(word) ? find_bound(where, snapshot, word)
+                                         : fetch_find(where, snapshot, word);
+    if (!entry_is(found, "mcp/proposal"))
+        end_of(STATUS_USAGE, found->id, " is not a proposal");
+    chain = chain_below(snapshot, found);
     if (chain.state != CHAIN_OPEN)
-        return fail_of(STATUS_FAILED, (*out)->id, " is no longer open (%s); see mcpxctl chain",
-                       chain_state_name(chain.state));
-    return STATUS_OK;
+        end_of(STATUS_FAILED, found->id, " is no longer open (%s); see mcpxctl chain",
+               chain_state_name(chain.state));
+    return found;
 }

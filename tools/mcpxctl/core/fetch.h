@@ -1,6 +1,4 @@
-/*
- * fetch.h - reads the history of a topic from the router's HTTP API, without joining it.
- */
+/* fetch.h - reads the history of a topic from the router's HTTP API, without joining it. */
 #ifndef MCPXCTL_FETCH_H
 #define MCPXCTL_FETCH_H
 
@@ -27,15 +25,11 @@ const char *pages_follow(struct pages *pages, size_t bytes, struct mcpx_slice cu
 
 void pages_fini(struct pages *pages);
 
-/** Receives an envelope, and frees it. */
-typedef void (*fetch_taker)(void *context, struct entry *entry);
-
-/** An order for envelopes of a history, and their receiver. */
 struct fetch_order {
     size_t limit;        /* maximum of envelopes; SIZE_MAX = all that are retained */
     int64_t deadline_ms; /* end of the reading, as live_deadline makes it */
     bool any_size;       /* as in struct pages */
-    fetch_taker take;
+    void (*take)(void *context, struct entry *entry); /* receives an envelope, and frees it */
     void *context;
 };
 
@@ -49,37 +43,34 @@ struct fetch_order {
 int fetch_each(const struct connection *where, const struct fetch_order *order);
 
 /**
- * Fetches the newest retained envelopes of the topic, page by page, into a sealed snapshot, oldest
- * first. Fails at the bounds of pages_follow.
+ * The same into a sealed snapshot, oldest first, without a deadline.
  *
- * limit   maximum of envelopes; SIZE_MAX = all that are retained
+ * limit   as in an order
  * out     empty; snapshot_fini in every case
- *
- * Returns STATUS_OK or an exit code, having complained.
  */
 int fetch_history(const struct connection *where, size_t limit, struct snapshot *out);
 
 /**
- * Finds the envelope of a word on the command line, an id or its beginning. Complains of no match
- * and of several. Returns STATUS_OK, STATUS_ABSENT or STATUS_USAGE.
+ * The envelope of a word on the command line, an id or its beginning. Without a match, or with
+ * several, ends the program: STATUS_ABSENT, STATUS_USAGE.
  */
-int fetch_find(const struct connection *where, const struct snapshot *snapshot,
-               const char *word, const struct entry **out);
+const struct entry *fetch_find(const struct connection *where, const struct snapshot *snapshot,
+                               const char *word);
 
 /** True for ID@DIGEST, as proposals are listed. */
 bool proposal_word_is_bound(const char *word);
 
 /**
- * Fetches the topic's history and finds the proposal of a word. Complains when the proposal is not
- * open. Also finds a proposal with a kind that contradicts its payload: it can be rejected.
+ * Fetches the topic's history and finds the open proposal of a word. Also finds one with a kind
+ * that contradicts its payload: it can be rejected.
  *
- * word     an id or its beginning; with @DIGEST behind it, only the proposal with that digest
+ * word       as for fetch_find; with @DIGEST behind it, only the proposal with that digest
  * snapshot   empty; holds the proposal; snapshot_fini in every case
  *
- * Returns STATUS_OK; STATUS_ABSENT; STATUS_FAILED when it is not open, or the digest differs;
- * STATUS_USAGE when it is not a proposal; or the exit code of fetch_history.
+ * Otherwise ends the program: STATUS_FAILED when it is not open, or the digest differs;
+ * STATUS_USAGE when it is not a proposal; else as fetch_history and fetch_find.
  */
-int proposal_find(const struct connection *where, const char *word, struct snapshot *snapshot,
-                  const struct entry **out);
+const struct entry *proposal_find(const struct connection *where, const char *word,
+                                  struct snapshot *snapshot);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "tools/mcpxctl/core/line.h"
 
+#include "tools/common/program.h"
 #include "tools/common/visible.h"
 
 #include <mcpx/json.h>
@@ -20,15 +21,14 @@ enum mcpx_err filter_make(const char *pattern, const char *from, struct mcpx_fau
     return pattern ? mx_pattern_parse(mcpx_slice_of(pattern), &out->kinds, fault) : MCPX_OK;
 }
 
-int filter_read(const struct arguments *arguments, struct filter *out)
+void filter_read(const struct arguments *arguments, struct filter *out)
 {
     struct mcpx_fault fault;
 
     if (filter_make(arguments_value(arguments, "--kind"), arguments_value(arguments, "--from"),
-                    &fault, out) == MCPX_OK)
-        return STATUS_OK;
-    return fail_with(STATUS_USAGE, "--kind needs a pattern: %s, byte %zu: %s", fault.field,
-                     fault.offset, fault.reason);
+                    &fault, out) != MCPX_OK)
+        end_with(STATUS_USAGE, "--kind needs a pattern: %s, byte %zu: %s", fault.field,
+                 fault.offset, fault.reason);
 }
 
 bool filter_passes_from(const struct filter *filter, struct mcpx_slice from)

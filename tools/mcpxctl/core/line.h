@@ -1,6 +1,4 @@
-/*
- * line.h - envelopes for a reader: a filter, and each on a line.
- */
+/* line.h - envelopes for a reader: a filter, and each on a line. */
 #ifndef MCPXCTL_LINE_H
 #define MCPXCTL_LINE_H
 
@@ -30,12 +28,9 @@ struct filter {
 enum mcpx_err filter_make(const char *pattern, const char *from, struct mcpx_fault *fault,
                           struct filter *out);
 
-/**
- * Makes the filter of --kind and --from. Returns STATUS_OK; STATUS_USAGE, having complained.
- */
-int filter_read(const struct arguments *arguments, struct filter *out);
+/** Makes the filter of --kind and --from; ends the program for a bad pattern. */
+void filter_read(const struct arguments *arguments, struct filter *out);
 
-/** True when the sender passes. */
 bool filter_passes_from(const struct filter *filter, struct mcpx_slice from);
 
 /** True when an envelope with this kind and sender passes. */
@@ -45,7 +40,6 @@ bool filter_passes(const struct filter *filter, const struct mcpx_kind *kind,
 /** True when standard output has colours, according to --color. */
 bool colour_for(const struct arguments *arguments);
 
-/** The style of lines. */
 struct line_style {
     bool json;          /* the envelope's own bytes; of those below only `digest` counts */
     bool colour;        /* with colours */

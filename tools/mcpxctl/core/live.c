@@ -201,25 +201,19 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
     }
 }
 
-static int start(struct live *out, int history)
+/* `status` is that of connection_read. */
+static int join(struct live *out, int status, int history, int64_t deadline)
 {
     struct mcpx_client_config config = out->where.client;
+    struct mcpx_event event;
 
+    catch_signals();
     config.routing = "all";
     config.history = history;
     config.session.observe = out->patient;
     config.session.instance = true;
-    return connection_start(&config, &out->client);
-}
-
-/* `status` is that of connection_read. */
-static int join(struct live *out, int status, int history, int64_t deadline)
-{
-    struct mcpx_event event;
-
-    catch_signals();
     if (status == STATUS_OK)
-        status = start(out, history);
+        status = connection_start(&config, &out->client);
     out->waiting_for = "the router";
     out->waiting_since = live_now();
     while (status == STATUS_OK && !out->joined) {
@@ -271,23 +265,8 @@ void live_leave(struct live *live)
     signal(SIGTERM, SIG_DFL);
 }
 
-/* True when another participant of that id is in the topic. */
-static bool live_has(const struct live *live, struct mcpx_slice id)
-{
-    struct mcpx_session *session = mcpx_client_session(live->client);
-    struct mcpx_participant participant;
-
-    for (size_t i = 0; i < mcpx_session_participant_count(session); i++) {
-        mcpx_session_participant(session, i, &participant);
-        if (mcpx_slice_equal(participant.id, id))
-            return true;
-    }
-    return false;
-}
-
-/* Returns " (did you mean ID?)" when a participant's id is near, else "". */
-static const char *hint_of(const struct live *live, struct mcpx_slice id,
-                           struct nearest *nearest)
+/* True when another participant of that id is in the topic; else `nearest` has the nearest id. */
+static bool live_has(const struct live *live, struct mcpx_slice id, struct nearest *nearest)
 {
     struct mcpx_session *session = mcpx_client_session(live->client);
     struct mcpx_participant participant;
@@ -296,10 +275,12 @@ static const char *hint_of(const struct live *live, struct mcpx_slice id,
     nearest_begin(nearest, id.text, id.len);
     for (size_t i = 0; i < mcpx_session_participant_count(session); i++) {
         mcpx_session_participant(session, i, &participant);
+        if (mcpx_slice_equal(participant.id, id))
+            return true;
         snprintf(name, sizeof name, "%.*s", (int)participant.id.len, participant.id.text);
         nearest_consider(nearest, name);
     }
-    return nearest->hint;
+    return false;
 }
 
 int live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
@@ -310,12 +291,11 @@ int live_has_all(const struct live *live, const struct mcpx_slice *to, size_t co
     int status = STATUS_OK;
 
     for (size_t i = 0; i < count; i++) {
-        if (live_has(live, to[i]))
+        if (live_has(live, to[i], &nearest))
             continue;
-        status =
-            fail_of(STATUS_ABSENT, to[i], " is %s in the topic %s%s; %s",
-                    mcpx_slice_equal(to[i], us) ? "only this program" : "not",
-                    live->where.client.topic, hint_of(live, to[i], &nearest), consequence);
+        status = fail_of(STATUS_ABSENT, to[i], " is %s in the topic %s%s; %s",
+                         mcpx_slice_equal(to[i], us) ? "only this program" : "not",
+                         live->where.client.topic, nearest.hint, consequence);
     }
     return status;
 }
@@ -325,12 +305,13 @@ bool live_awaits(const struct live *live, struct mcpx_slice who,
 {
     bool about =
         event->type == MCPX_EVENT_PRESENCE && mcpx_slice_equal(event->participant, who);
+    struct nearest nearest;
 
     if (about && event->presence == MCPX_PRESENCE_LEAVE)
         return false;
     if (about)
         *missing_until = INT64_MAX;
     if (event->type == MCPX_EVENT_JOINED)
-        *missing_until = live_has(live, who) ? INT64_MAX : live_now() + ABSENCE_MS;
+        *missing_until = live_has(live, who, &nearest) ? INT64_MAX : live_now() + ABSENCE_MS;
     return true;
 }

@@ -1,6 +1,4 @@
-/*
- * live.h - takes part in a topic while a verb runs.
- */
+/* live.h - takes part in a topic while a verb runs. */
 #ifndef MCPXCTL_LIVE_H
 #define MCPXCTL_LIVE_H
 
@@ -10,22 +8,18 @@
 #include <mcpx/client.h>
 #include <mcpx/text.h>
 
-/**
- * A participant at work.
- *
- * The rest is private.
- */
+/** A participant at work. */
 struct live {
     struct connection where;
     struct mcpx_client *client;
-    struct mcpx_text sent; /* id of the envelope sent last */
+    struct mcpx_text sent;   /* id of the envelope sent last */
+    const char *waiting_for; /* shown on a terminal during a wait; NULL = not shown */
+    int64_t waiting_since;
+    /* Private. */
     bool joined;
     bool patient;              /* it watches, and waits for the first connection too */
     struct mx_bucket declined; /* rate limit of live_decline */
-    /* Limit of the time without a connection, at the beginning or later; 0 = none. */
-    int64_t wait_ms;
-    const char *waiting_for; /* shown on a terminal during a wait; NULL = not shown */
-    int64_t waiting_since;
+    int64_t wait_ms;           /* limit of the time without a connection; 0 = none */
     bool waiting_shown;
     int64_t away_since, told_ms;
     struct mcpx_text reason;
@@ -37,9 +31,7 @@ bool live_is_interrupted(void);
 /** Monotonic milliseconds, for deadlines. */
 int64_t live_now(void);
 
-/**
- * The deadline of a --timeout in milliseconds, on the clock of live_now. 0 = never: INT64_MAX.
- */
+/** The deadline of a --timeout in milliseconds, on the clock of live_now. 0 = never: INT64_MAX. */
 int64_t live_deadline(int64_t timeout_ms);
 
 /**
@@ -86,15 +78,15 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event);
 bool live_awaits(const struct live *live, struct mcpx_slice who,
                  const struct mcpx_event *event, int64_t *missing_until);
 
-/** Sends. Fills `sent`. Returns STATUS_OK or an exit code, having complained. */
+/** True when an event is about the envelope sent last. */
+bool live_is_ours(const struct live *live, const struct mcpx_event *event);
+
+/** Sends, and fills `sent`. Returns STATUS_OK or an exit code, having complained. */
 int live_send(struct live *live, const struct mcpx_draft *draft);
 
 /**
- * Waits until the envelope sent last is delivered or refused.
- *
- * timeout_ms   0 = for ever
- *
- * Returns STATUS_OK or an exit code, having complained.
+ * Waits until the envelope sent last is delivered or refused; 0 = for ever. Returns STATUS_OK or an
+ * exit code, having complained.
  */
 int live_settle(struct live *live, int64_t timeout_ms);
 
@@ -112,12 +104,8 @@ int live_response(struct live *live, const struct mcpx_draft *request, int64_t t
                   struct mcpx_text *response);
 
 /**
- * Joins, sends a request to participants in the topic, waits for the response as live_response
- * does, for --timeout or a minute, and leaves.
- *
- * waiting_for   as in struct live
- *
- * Returns STATUS_OK or an exit code, having complained.
+ * Joins, sends a request to participants in the topic, waits for the response for --timeout or a
+ * minute, and leaves. Returns as live_response.
  */
 int live_call(const struct arguments *arguments, const struct mcpx_draft *request,
               const char *waiting_for, struct mcpx_text *response);

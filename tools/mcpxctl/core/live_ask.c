@@ -1,6 +1,4 @@
-/*
- * live_ask.c - sends an envelope and waits for its answer.
- */
+/* live_ask.c - sends an envelope and waits for its answer. */
 #include "tools/mcpxctl/core/live.h"
 
 #include "tools/common/visible.h"
@@ -74,7 +72,7 @@ int live_refused(const struct mcpx_event *event)
     return event->err == MCPX_ECAPABILITY ? STATUS_REFUSED : STATUS_FAILED;
 }
 
-static bool is_ours(const struct live *live, const struct mcpx_event *event)
+bool live_is_ours(const struct live *live, const struct mcpx_event *event)
 {
     return event->own.len > 0 && mcpx_slice_equal(event->own, mcpx_text_view(&live->sent));
 }
@@ -88,7 +86,7 @@ int live_settle(struct live *live, int64_t timeout_ms)
     live->waiting_for = "the router";
     live->waiting_since = live_now();
     while ((status = live_next(live, deadline, &event)) == STATUS_OK) {
-        if (!is_ours(live, &event))
+        if (!live_is_ours(live, &event))
             continue;
         if (event.type == MCPX_EVENT_DELIVERED)
             break;
@@ -159,7 +157,7 @@ static int judge(struct live *live, const struct mcpx_event *event, bool *done,
     *done = false;
     if (event->type == MCPX_EVENT_REQUEST)
         live_decline(live, event);
-    if (!is_ours(live, event))
+    if (!live_is_ours(live, event))
         return STATUS_OK;
     *done = event->type == MCPX_EVENT_RESPONSE || event->type == MCPX_EVENT_REFUSED;
     if (event->type == MCPX_EVENT_NOTIFICATION)

@@ -9,6 +9,13 @@
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 
+void operation_fini(struct operation *operation)
+{
+    mcpx_text_fini(&operation->own_name);
+    mcpx_text_fini(&operation->own_argument);
+    mcpx_text_fini(&operation->own_meta);
+}
+
 static bool read_object(const char *word, struct mcpx_slice *out, struct mcpx_fault *fault)
 {
     *fault = (struct mcpx_fault){"expected a JSON object", "", 0};
@@ -156,13 +163,6 @@ void request_write_as_proposed(struct mcpx_text *out, struct mcpx_slice proposal
 
 /* ---- a request of the contract mcp.request.v0.1 ---- */
 
-void request_parts_fini(struct request_parts *parts)
-{
-    mcpx_text_fini(&parts->name);
-    mcpx_text_fini(&parts->arguments);
-    mcpx_text_fini(&parts->meta);
-}
-
 static void write_request_meta(struct mcpx_text *out, struct mcpx_slice request,
                                struct mcpx_slice meta)
 {
@@ -180,28 +180,25 @@ static void write_request_meta(struct mcpx_text *out, struct mcpx_slice request,
         if (value.text)
             changes[count++] = (struct mcpx_json_change){members[i][0], value};
     }
-    mcpx_json_add_changed(out, meta.text ? meta : MCPX_SLICE("{}"), changes, count);
+    mcpx_json_add_changed(out, meta, changes, count);
 }
 
-bool request_read(struct mcpx_slice request, struct request_parts *parts,
-                  struct operation *out)
+bool request_read(struct mcpx_slice request, struct operation *out)
 {
     static const struct mcpx_json_change without_meta = {"_meta", {NULL, 0}};
     struct mcpx_slice params = mcpx_json_get(request, "params");
     struct mcpx_slice meta = mcpx_json_get(params, "_meta");
 
+    *out = (struct operation){.method = MCPX_SLICE("tools/call")};
     if (meta.text && mcpx_json_type(meta) != MCPX_JSON_OBJECT)
         return false;
-    mcpx_json_add_unescaped(&parts->name,
+    mcpx_json_add_unescaped(&out->own_name,
                             mcpx_json_get(mcpx_json_get(request, "tool"), "name"));
-    mcpx_json_add_changed(&parts->arguments, params, &without_meta, 1);
-    write_request_meta(&parts->meta, request, meta);
-    *out = (struct operation){
-        .method = MCPX_SLICE("tools/call"),
-        .name = mcpx_text_view(&parts->name),
-        .argument = mcpx_text_view(&parts->arguments),
-        .meta = mcpx_text_view(&parts->meta),
-    };
+    mcpx_json_add_changed(&out->own_argument, params, &without_meta, 1);
+    write_request_meta(&out->own_meta, request, meta);
+    out->name = mcpx_text_view(&out->own_name);
+    out->argument = mcpx_text_view(&out->own_argument);
+    out->meta = mcpx_text_view(&out->own_meta);
     return true;
 }
 

@@ -1,12 +1,10 @@
-/*
- * message.h - the payloads of mcpxctl's messages, and answers as text for people.
- */
+/* message.h - the payloads of mcpxctl's messages, and answers as text for people. */
 #ifndef MCPXCTL_MESSAGE_H
 #define MCPXCTL_MESSAGE_H
 
 #include <mcpx/rpc.h>
 
-/** An operation from a command line. */
+/** An operation from a command line; operation_fini releases it. */
 struct operation {
     struct mcpx_slice method; /* "tools/call" and so on */
     /* The tool, prompt, uri or task; absent for a method without one. */
@@ -17,7 +15,11 @@ struct operation {
     /* Progress token to ask for; absent = none. One in `meta` wins. */
     struct mcpx_slice token;
     struct mcpx_slice meta; /* a JSON object, the `_meta` of the params; absent = none */
+    /* Private: what of name, argument and meta is not lent by the command line. */
+    struct mcpx_text own_name, own_argument, own_meta;
 };
+
+void operation_fini(struct operation *operation);
 
 /**
  * Reads the operands of a verb: NAME and JSON, or JSON alone for a method without a name. Validates
@@ -25,7 +27,7 @@ struct operation {
  *
  * words, count   0 to 2 operands, lent
  * from           name of the JSON in complaints
- * out            filled on success; `token` and `meta` absent
+ * out            `token` and `meta` absent
  *
  * Returns STATUS_OK, or STATUS_USAGE, having complained.
  */
@@ -44,11 +46,7 @@ void operation_write_request(struct mcpx_text *out, const struct operation *oper
 /** Appends {"method":...,"params":...}, the payload of a proposal. */
 void operation_write_proposal(struct mcpx_text *out, const struct operation *operation);
 
-/**
- * Appends the request that fulfils a proposal: method and params with the proposal's own bytes.
- *
- * proposal   its payload
- */
+/** Appends the request that fulfils a proposal: its method and params, with their own bytes. */
 void request_write_as_proposed(struct mcpx_text *out, struct mcpx_slice proposal);
 
 /**
@@ -63,35 +61,19 @@ void result_write(struct mcpx_text *out, struct mcpx_slice result, bool raw);
 /** True when a result reports that its tool failed. */
 bool result_is_error(struct mcpx_slice result);
 
-/**
- * Appends a JSON-RPC error as a sentence, made visible: "message (-32601)".
- *
- * Returns its exit code.
- */
+/** Appends a JSON-RPC error, made visible: "message (-32601)". Returns its exit code. */
 int error_write(struct mcpx_text *out, struct mcpx_slice error);
-
-/** The strings behind an operation from request_read; zero-initialised is empty. */
-struct request_parts {
-    struct mcpx_text name;
-    struct mcpx_text arguments;
-    struct mcpx_text meta;
-};
-
-/** Frees what it holds. */
-void request_parts_fini(struct request_parts *parts);
 
 /**
  * Makes a call of a tool from a request: the name is `tool.name`, the arguments are `params`
  * without `_meta`. The call's `_meta` is that of params with the request's request_id, artifacts
  * and preferences. Values keep their bytes.
  *
- * request   a document that meets mcp.request.v0.1
- * parts     filled; finished by the caller in every case
- * out       filled on success; lent by `request` and `parts`
+ * request   a document that meets mcp.request.v0.1; borrowed
+ * out       operation_fini in every case
  *
  * Returns false when `_meta` is there, but not an object.
  */
-bool request_read(struct mcpx_slice request, struct request_parts *parts,
-                  struct operation *out);
+bool request_read(struct mcpx_slice request, struct operation *out);
 
 #endif

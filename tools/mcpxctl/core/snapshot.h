@@ -55,7 +55,7 @@ struct snapshot {
     int64_t now_ms; /* time of the reading, in ms since 1970; older proposals have expired */
 };
 
-/** Frees the entries and leaves an empty snapshot. */
+/** Leaves an empty snapshot. */
 void snapshot_fini(struct snapshot *snapshot);
 
 /** Appends an entry, and owns it. */
@@ -81,15 +81,11 @@ const struct entry *snapshot_get(const struct snapshot *snapshot, struct mcpx_sl
 enum mcpx_err snapshot_find(const struct snapshot *snapshot, struct mcpx_slice word,
                             const struct entry **out);
 
-/**
- * The entries with ids that begin with `word`, by id: `*count`, lent. All for an empty word.
- */
+/** The entries with ids that begin with `word`, by id: `*count`, lent. All for an empty word. */
 struct entry *const *snapshot_beginning(const struct snapshot *snapshot,
                                         struct mcpx_slice word, size_t *count);
 
-/**
- * The entries whose correlation_id is `id`, in order: `*count` of them, lent.
- */
+/** The entries whose correlation_id is `id`, in order: `*count` of them, lent. */
 struct entry *const *snapshot_about(const struct snapshot *snapshot, struct mcpx_slice id,
                                     size_t *count);
 

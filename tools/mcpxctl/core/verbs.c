@@ -81,7 +81,7 @@ bool contract_is_kept(enum mcpx_contract contract, struct mcpx_slice text,
 
 extern char **environ;
 
-int load_config(const char *file, struct config *out)
+void load_config(const char *file, struct config *out)
 {
     struct config_sources sources = {.file = file,
                                      .environment = (const char *const *)environ,
@@ -93,30 +93,29 @@ int load_config(const char *file, struct config *out)
         fwrite(errors.text, 1, errors.len, stderr);
     if (err)
         complain("%s", mcpx_strerror(err));
-    return !err ? STATUS_OK : err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED;
+    must(!err ? STATUS_OK : err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED);
 }
 
-int operation_from(const struct arguments *arguments, struct mcpx_text *input,
-                   struct operation *out)
+void operation_from(const struct arguments *arguments, struct operation *out)
 {
     const char *method = arguments_value(arguments, "--method");
     const char *words[2] = {arguments->operands[0], arguments->operands[1]};
     size_t last = arguments->operand_count - 1;
     const char *meta = arguments_value(arguments, "--meta");
     bool is_input = arguments->operand_count > 0 && strcmp(words[last], "-") == 0;
-    int status;
+    struct mcpx_text input = {0};
 
     if (is_input) {
-        status = input_read(NULL, input);
-        if (status != STATUS_OK)
-            return status;
-        words[last] = input->text ? input->text : "";
-        if (strlen(words[last]) != input->len)
-            return fail_with(STATUS_USAGE, "standard input is no JSON: it holds a NUL");
+        must(input_read(NULL, &input));
+        words[last] = input.text ? input.text : "";
+        if (strlen(words[last]) != input.len)
+            end_with(STATUS_USAGE, "standard input is no JSON: it holds a NUL");
     }
-    status = operation_read(method ? method : "tools/call", words, arguments->operand_count,
-                            is_input ? "JSON: standard input" : "JSON: the operand", out);
-    return status == STATUS_OK && meta ? operation_read_meta(meta, out) : status;
+    must(operation_read(method ? method : "tools/call", words, arguments->operand_count,
+                        is_input ? "JSON: standard input" : "JSON: the operand", out));
+    out->own_argument = input;
+    if (meta)
+        must(operation_read_meta(meta, out));
 }
 
 /* ---- what is printed ---- */
@@ -157,10 +156,8 @@ int output_answer(const struct arguments *arguments, const struct connection *wh
     mx_scoped_text answer = {0};
     struct mcpx_text out = {0};
     struct mcpx_slice value;
-    int status = connection_call(where, call, &answer, &value);
 
-    if (status != STATUS_OK)
-        return status;
+    must(connection_call(where, call, &answer, &value));
     if (arguments_have(arguments, "--json")) {
         text_compact(&out, value);
         mcpx_text_puts(&out, "\n");

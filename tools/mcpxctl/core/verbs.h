@@ -7,16 +7,17 @@
 
 #include "tools/common/command.h"
 #include "tools/common/connect.h"
+#include "tools/common/program.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/message.h"
 #include <mcpx/contract.h>
 #include <mcpx/envelope.h>
 
 /** The verbs of each cmd_*.c. A new table is named in main.c too. */
-extern const struct command audit_verbs[], call_verbs[], can_verbs[], context_verbs[],
-    contract_verbs[], gate_verbs[], grant_verbs[], history_verbs[], list_verbs[],
-    policy_verbs[], prepare_verbs[], propose_verbs[], reload_verbs[], status_verbs[],
-    store_verbs[], validate_verbs[];
+extern const struct command ask_verbs[], audit_verbs[], call_verbs[], can_verbs[],
+    context_verbs[], contract_verbs[], gate_verbs[], grant_verbs[], history_verbs[],
+    list_verbs[], policy_verbs[], prepare_verbs[], propose_verbs[], reload_verbs[],
+    status_verbs[], store_verbs[], validate_verbs[];
 
 /* ---- options of verbs in several files; the output of --json differs from verb to verb ---- */
 
@@ -36,27 +37,30 @@ extern const struct command audit_verbs[], call_verbs[], can_verbs[], context_ve
            "its task; a method that names nothing takes JSON alone, as its params")
 
 /**
- * Appends the live words of a type (contexts, topics, participants, envelopes, open proposals), one
- * per line: the word, a tab, and a description. Asks the router of the line, the environment and
- * the context, at most one second per call. After a failed lookup the words are missing.
+ * Offers the live words of a type (contexts, topics, participants, envelopes, open proposals). Asks
+ * the router of the line, the environment and the context, at most one second per call. After a
+ * failed lookup the words are missing.
  */
 void offer_live(const struct arguments *arguments, enum value_type type,
-                struct mcpx_text *out);
+                struct typing *typing);
 
 /** Receives a page, lent. Returns STATUS_OK, or an exit code to end the survey. */
 typedef int (*survey_taker)(void *context, struct mcpx_slice from, struct mcpx_slice result);
+
+/** The first choice of the verb list. */
+enum { LIST_TOOLS };
 
 /**
  * Joins the topic of a command line and asks the participants of --to, or all that could answer,
  * for the pages of a list, until --timeout. Complains of an endless list (pages_follow); with --to
  * that ends the survey.
  *
- * list          its name on the command line: "tools"
+ * list          its place among the choices of the verb list
  * patience_ms   as for live_join; if not 0, also in place of --timeout
  *
  * Returns STATUS_OK or an exit code, having complained; STATUS_ABSENT when no server answers.
  */
-int survey_servers(const struct arguments *arguments, const char *list, int64_t patience_ms,
+int survey_servers(const struct arguments *arguments, size_t list, int64_t patience_ms,
                    survey_taker taker, void *context);
 
 /** Prints the permissions in the running router: as configured, and as changed since. */
@@ -81,13 +85,7 @@ struct address {
 /** Reads --to. Returns STATUS_OK or STATUS_USAGE, having complained. */
 int address_read(const struct arguments *arguments, struct address *out);
 
-/**
- * Reads a kind like mcpx_kind_parse, and checks that it is UTF-8.
- *
- * word    borrowed for as long as `out` is used
- * out     filled; untouched on failure
- * fault   filled on failure
- */
+/** Reads a kind like mcpx_kind_parse, and checks that it is UTF-8. The word is lent to `out`. */
 bool kind_word_read(const char *word, struct mcpx_kind *out, struct mcpx_fault *fault);
 
 /**
@@ -96,39 +94,25 @@ bool kind_word_read(const char *word, struct mcpx_kind *out, struct mcpx_fault *
  */
 bool contract_word_read(const char *word, enum mcpx_contract *out);
 
-/**
- * Validates a text by a contract. Returns true when it is valid; else the report has the reasons.
- *
- * report   zero-initialised; finished by the caller in every case
- */
+/** Validates a text. Fills the report, zero-initialised, which the caller finishes in any case. */
 bool contract_is_kept(enum mcpx_contract contract, struct mcpx_slice text,
                       struct mcpx_schema_report *report);
 
 /**
  * Reads an operation: "TOOL [JSON]", --method (else tools/call) and --meta. "-" is JSON from
- * standard input.
- *
- * input   zero-initialised; the JSON of standard input; finished by the caller in every case
- *
- * Returns STATUS_OK or STATUS_USAGE, having complained.
+ * standard input. Ends the program when one of them is not valid.
  */
-int operation_from(const struct arguments *arguments, struct mcpx_text *input,
-                   struct operation *out);
+void operation_from(const struct arguments *arguments, struct operation *out);
 
 /**
- * Reads a configuration from a file and the environment.
- *
- * out   filled on success, to be released with config_fini
- *
- * Returns STATUS_OK; STATUS_USAGE or STATUS_FAILED, having complained.
+ * Reads a configuration from a file and the environment; config_fini releases it. Ends the program,
+ * as must() does, when it has errors.
  */
-int load_config(const char *file, struct config *out);
+void load_config(const char *file, struct config *out);
 
 /* ---- composed text goes to standard output. ---- */
 
-/**
- * Writes and frees the text; for a terminal as text_shown makes it. Returns `status`.
- */
+/** Writes and frees the text; for a terminal as text_shown makes it. Returns `status`. */
 int output_print(struct mcpx_text *text, int status);
 
 /** True when a person reads the output: standard output is a terminal, and --json was not given. */

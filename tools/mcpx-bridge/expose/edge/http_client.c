@@ -78,16 +78,26 @@ static bool is_same_client(const struct http_client *one, const struct http_clie
 
 /* ---- held bytes ---- */
 
-/* Bytes held by all connections from the client's address. */
-static size_t held_by_client(const struct http_client *client)
+/* Connections, and the bytes that they hold. */
+struct load {
+    size_t count, bytes;
+};
+
+/* Those of the client's address, or all; with `waits`, only those that wait for an answer. */
+static struct load load_of(const struct http_client *client, bool own, bool waits)
 {
     const struct expose_http *http = client->http;
-    size_t sum = 0;
+    struct load load = {0};
 
-    for (size_t i = 0; i < http->count; i++)
-        if (is_same_client(http->clients[i], client))
-            sum += http->clients[i]->held;
-    return sum;
+    for (size_t i = 0; i < http->count; i++) {
+        const struct http_client *other = http->clients[i];
+
+        if ((own && !is_same_client(other, client)) || (waits && other->stage != HTTP_WAITING))
+            continue;
+        load.count++;
+        load.bytes += other->held;
+    }
+    return load;
 }
 
 static void refuse_body(struct http_client *client, const struct mx_http_fault *fault)
@@ -103,11 +113,12 @@ static bool make_room(const struct http_client *client, size_t bytes)
 {
     struct expose_http *http = client->http;
     struct http_client *victim = NULL;
-    size_t most = held_by_client(client) + bytes;
+    size_t most = load_of(client, true, false).bytes + bytes;
 
     for (size_t i = 0; i < http->count; i++) {
         struct http_client *other = http->clients[i];
-        size_t held = other->stage == HTTP_BODY && other->held ? held_by_client(other) : 0;
+        bool may_go = other->stage == HTTP_BODY && other->held;
+        size_t held = may_go ? load_of(other, true, false).bytes : 0;
 
         if (held > most || (victim && held == most && other->held > victim->held)) {
             most = held;
@@ -186,26 +197,15 @@ void http_client_answer(struct http_client *client, int status, struct mcpx_text
 /* Refuses a request when too many wait already. Returns false when it may wait. */
 static bool refuse_to_wait(struct http_client *client)
 {
-    const struct expose_http *http = client->http;
-    size_t own = 0, all = 0, own_bytes = client->held, bytes = client->held;
+    struct load own = load_of(client, true, true), all = load_of(client, false, true);
 
-    for (size_t i = 0; i < http->count; i++) {
-        const struct http_client *other = http->clients[i];
-        bool is_own = is_same_client(other, client);
-
-        if (other == client || other->stage != HTTP_WAITING)
-            continue;
-        all++;
-        own += is_own;
-        bytes += other->held;
-        own_bytes += is_own ? other->held : 0;
-    }
-    if (own < WAITING_MAX / 2 && all < WAITING_MAX && own_bytes <= WAITING_BYTES / 2 &&
-        bytes <= WAITING_BYTES)
+    if (own.count <= WAITING_MAX / 2 && all.count <= WAITING_MAX &&
+        own.bytes <= WAITING_BYTES / 2 && all.bytes <= WAITING_BYTES)
         return false;
     http_client_refuse(
-        client, own ? 429 : 503,
-        own ? "as many requests from your address wait for answers as there is room for"
+        client, own.count > 1 ? 429 : 503,
+        own.count > 1
+            ? "as many requests from your address wait for answers as there is room for"
             : "too many requests wait for answers");
     return true;
 }
@@ -230,14 +230,6 @@ static void hand_on(struct http_client *client, struct mcpx_slice body)
         http->transport.on_line(http->transport.user, mcpx_text_view(&line));
         http->current = NULL;
     }
-}
-
-static void end_body(struct http_client *client)
-{
-    client->stage = HTTP_WAITING;
-    mx_timer_stop(client->quiet);
-    hand_on(client, mcpx_text_view(&client->body));
-    mcpx_text_fini(&client->body);
 }
 
 /* Removes parsed bytes. */
@@ -265,10 +257,14 @@ static void take_body(struct http_client *client)
         fault = &too_long;
     if (!fault && !hold(client, body->len - had))
         fault = &too_much;
-    if (fault)
+    if (fault) {
         refuse_body(client, fault);
-    else if (client->chunks.is_done)
-        end_body(client);
+    } else if (client->chunks.is_done) {
+        client->stage = HTTP_WAITING;
+        mx_timer_stop(client->quiet);
+        hand_on(client, mcpx_text_view(body));
+        mcpx_text_fini(body);
+    }
 }
 
 /* Tells a waiting client to send its body. RFC 9110 section 10.1.1. */

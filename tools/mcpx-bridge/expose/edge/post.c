@@ -51,9 +51,8 @@ bool expose_post_is_loopback(struct mcpx_slice authority)
     struct mcpx_slice host, rest = authority;
 
     if (authority.len >= len && memcmp(authority.text, six, len) == 0) {
-        rest = (struct mcpx_slice){authority.text + len, authority.len - len};
-        return !rest.len || (*rest.text == ':' &&
-                             is_port((struct mcpx_slice){rest.text + 1, rest.len - 1}));
+        rest = mx_behind(authority, len);
+        return !rest.len || (*rest.text == ':' && is_port(mx_behind(rest, 1)));
     }
     host = mx_cut_at(&rest, ':');
     if (host.len < authority.len && !is_port(rest))
@@ -70,8 +69,7 @@ static bool is_own_origin(struct mcpx_slice origin)
         size_t len = strlen(schemes[i]);
 
         if (origin.len > len && memcmp(origin.text, schemes[i], len) == 0)
-            return expose_post_is_loopback(
-                (struct mcpx_slice){origin.text + len, origin.len - len});
+            return expose_post_is_loopback(mx_behind(origin, len));
     }
     return false;
 }
@@ -91,13 +89,6 @@ bool expose_post_wants_events(const struct mx_http_head *head)
             names_events(head->fields[i].value))
             return true;
     return false;
-}
-
-/* False for the absolute form: it has a host in front, and another server might read that. */
-static bool is_path(const struct mx_http_head *head)
-{
-    return bridge_is(head->target, "/mcp") &&
-           head->target.text == head->method.text + head->method.len + 1;
 }
 
 const struct mx_http_fault *expose_post_judge(const struct mx_http_head *head)
@@ -122,7 +113,9 @@ const struct mx_http_fault *expose_post_judge(const struct mx_http_head *head)
         return &no_host;
     if (origins && !is_own_origin(origin))
         return &no_origin;
-    if (!is_path(head))
+    /* In the absolute form a host stands in front, and another server might read that. */
+    if (!bridge_is(head->target, "/mcp") ||
+        head->target.text != head->method.text + head->method.len + 1)
         return &no_path;
     if (!bridge_is(head->method, "POST"))
         return &no_method;

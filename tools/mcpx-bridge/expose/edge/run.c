@@ -23,7 +23,8 @@
 
 enum {
     CLOSE_MS = 2000, /* for the last messages to leave */
-    DRAIN_MS = 3500  /* for answers after the end of input */
+    DRAIN_MS = 3500, /* for answers after the end of input */
+    ROOM_HISTORY = 1000
 };
 
 /**
@@ -74,6 +75,11 @@ static bool could(const void *user, struct mcpx_slice participant,
 static size_t message_max(const void *user)
 {
     return mcpx_session_message_max(session_of(user));
+}
+
+static struct mcpx_slice self(const void *user)
+{
+    return mcpx_session_id(session_of(user));
 }
 
 static bool is_behind(const void *user)
@@ -263,7 +269,8 @@ static int start_client(struct edge *edge)
     struct mcpx_client_config config = edge->connection.client;
 
     config.routing = "all";
-    config.history = 0;
+    config.history = edge->config.room ? ROOM_HISTORY : 0;
+    config.session.observe = edge->config.room != EXPOSE_ROOM_NO;
     config.session.instance = true;
     config.loop = &edge->loop;
     config.on_event = on_event;
@@ -274,8 +281,8 @@ static int start_client(struct edge *edge)
 
 static void start_core(struct edge *edge)
 {
-    struct expose_view view = {edge,        may,       could,        roster,
-                               message_max, is_behind, loop_instant, loop_chance};
+    struct expose_view view = {edge,      may,          could,       roster, message_max,
+                               is_behind, loop_instant, loop_chance, self};
     unsigned char random[sizeof edge->nonce / 2];
 
     loop_chance(NULL, random, sizeof random);
@@ -285,14 +292,6 @@ static void start_core(struct edge *edge)
     edge->config.topic = edge->connection.client.topic;
     edge->config.terms = edge->terms.terms ? &edge->terms : NULL;
     edge->expose = expose_new(&edge->config, &view);
-}
-
-static int start_stdio(struct edge *edge, const struct expose_transport *transport)
-{
-    enum mcpx_err err = expose_stdio_new(transport, &edge->stdio);
-
-    return err ? fail_with(STATUS_FAILED, "cannot read standard input: %s", mcpx_strerror(err))
-               : STATUS_OK;
 }
 
 static int start_http(struct edge *edge, const struct expose_transport *transport)
@@ -318,8 +317,13 @@ static int start_transport(struct edge *edge)
     struct expose_transport transport = {&edge->loop, edge,   on_line,
                                          on_overlong, on_end, on_failed};
 
-    return edge->config.answers_only ? start_http(edge, &transport)
-                                     : start_stdio(edge, &transport);
+    enum mcpx_err err;
+
+    if (edge->config.answers_only)
+        return start_http(edge, &transport);
+    err = expose_stdio_new(&transport, &edge->stdio);
+    return err ? fail_with(STATUS_FAILED, "cannot read standard input: %s", mcpx_strerror(err))
+               : STATUS_OK;
 }
 
 static void on_late(uv_timer_t *timer)
@@ -387,6 +391,13 @@ const struct option_row expose_option_rows[] = {
     {"--only", "PATTERN", VALUE_TEXT, OPTION_REPEATED,
      "show only this: a participant with all it has, or tools, prompts and resources by the "
      "name the client sees, such as 'files__read_*'; * stands for anything"},
+    {"--room", "no|talk|decide", VALUE_CHOICE, 0,
+     "tools for the topic itself, room__NAME: talk (the default) to send, wait, read and "
+     "propose; decide also to approve and reject proposals of others, and to ask about "
+     "permission prompts; no: none"},
+    SWITCH("--discover",
+           "three tools in place of those of all servers: to find them by words, to describe "
+           "one, and to call one"),
     {"--timeout", "S", VALUE_SECONDS, 0,
      "how long a call may take, counted anew from each progress notification; 600 when not "
      "given, 0 for ever"},
@@ -444,6 +455,7 @@ static int read_options(const struct arguments *arguments, struct edge *edge)
 {
     const char *names = arguments_value(arguments, "--names");
     const char *http = arguments_value(arguments, "--http");
+    const char *room = arguments_value(arguments, "--room");
     struct expose_config *config = &edge->config;
 
     config->heartbeat_ms = arguments_ms(arguments, "--heartbeat", HEARTBEAT_MS);
@@ -455,6 +467,10 @@ static int read_options(const struct arguments *arguments, struct edge *edge)
                          "localhost:0 or [::1]:8808: every client that reaches it acts as the "
                          "participant");
     config->answers_only = http != NULL;
+    config->room = !room || *room == 't' ? EXPOSE_ROOM_TALK
+                   : *room == 'd'        ? EXPOSE_ROOM_DECIDE
+                                         : EXPOSE_ROOM_NO;
+    config->discover = arguments_have(arguments, "--discover");
     config->only = edge->only;
     config->plain = names && strcmp(names, "plain") == 0;
     config->request_ms = arguments_ms(arguments, "--timeout", REQUEST_MS);

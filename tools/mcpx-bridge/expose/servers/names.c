@@ -234,7 +234,8 @@ void expose_names_fini(struct expose_names *names)
     for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
         mx_holders_fini(&names->held[i]);
     mx_holders_fini(&names->gone);
-    *names = (struct expose_names){.key = names->key, .plain = names->plain};
+    *names =
+        (struct expose_names){.key = names->key, .plain = names->plain, .room = names->room};
 }
 
 void expose_names_renew(struct expose_names *names, enum expose_space space,
@@ -280,7 +281,7 @@ static void write_distinct(const struct expose_names *names, enum expose_space s
     if (is_uri(space))
         expose_uri_wrap(out, item->participant, item->own, space == EXPOSE_URI_TEMPLATE);
     else
-        expose_shown_write(out, item, false);
+        expose_shown_write(out, item, names->room && bridge_is(item->participant, "room"));
     if (is_uri(space) || !names->plain || !find_face(names, space, mcpx_text_view(out)))
         return;
     mcpx_text_reset(out);

@@ -48,8 +48,8 @@ bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
                        struct mcpx_slice wrapped);
 
 /**
- * True when the template (RFC 6570) could expand to this URI, if expressions stand for any bytes;
- * and the number of bytes in front of its first expression.
+ * True when the template (RFC 6570) could expand to this URI, if expressions (and stars) stand for
+ * any bytes; and the number of bytes in front of the first of them.
  */
 bool expose_uri_matches(struct mcpx_slice template, struct mcpx_slice uri);
 size_t expose_uri_literal(struct mcpx_slice template);
@@ -60,7 +60,7 @@ size_t expose_uri_literal(struct mcpx_slice template);
  * Most names of one participant, all its instances together, in one space; and most names of absent
  * participants. Their names are kept, so they have the same ones when they return.
  */
-enum { EXPOSE_NAMES_MAX = 4096, EXPOSE_NAMES_OF_GONE_MAX = 4096 };
+enum { EXPOSE_NAMES_MAX = 4096, EXPOSE_NAMES_OF_GONE_MAX = 8192 };
 
 /** The name spaces. Equal names in different spaces do not conflict. */
 enum expose_space {
@@ -80,6 +80,7 @@ struct expose_names {
     struct mx_map_key key; /* secret from participants (lib/base/map.h) */
     /* Tools and prompts keep their own names where no other participant has the same. */
     bool plain;
+    bool room; /* names of a participant "room" get a mark: "room__..." are the bridge's */
     /* Called for each changed name of a tool or prompt; NULL: not called. */
     void (*renamed)(void *user, struct mcpx_slice former, struct mcpx_slice shown);
     void *user;

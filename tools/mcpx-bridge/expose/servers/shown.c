@@ -11,6 +11,7 @@
 #include "tools/mcpx-bridge/expose/servers/names.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/match.h"
 #include "lib/json/digest.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
@@ -37,13 +38,6 @@ static bool add_clean(struct mcpx_text *out, struct mcpx_slice text)
         changed |= !fits;
     }
     return changed;
-}
-
-/* True when the first "__" of the participant's names may not be the end of its id. */
-static bool is_ambiguous(struct mcpx_slice participant)
-{
-    return participant.len == 0 || participant.text[participant.len - 1] == '_' ||
-           memmem(participant.text, participant.len, "__", 2);
 }
 
 static bool is_marked(struct mcpx_slice name)
@@ -82,13 +76,15 @@ static void add_mark(struct mcpx_text *out, const struct expose_item *item)
 
 void expose_shown_write(struct mcpx_text *out, const struct expose_item *item, bool marked)
 {
+    struct mcpx_slice id = item->participant;
     size_t start = out->len;
 
-    marked |= add_clean(out, item->participant);
+    /* The first "__" of its names must be the end of the id. */
+    marked |= !id.len || id.text[id.len - 1] == '_' || memmem(id.text, id.len, "__", 2);
+    marked |= add_clean(out, id);
     mcpx_text_puts(out, "__");
     marked |= add_clean(out, item->own);
-    marked |= is_ambiguous(item->participant) || out->len - start > EXPOSE_NAME_MAX ||
-              is_marked(mcpx_text_view(out));
+    marked |= out->len - start > EXPOSE_NAME_MAX || is_marked(mcpx_text_view(out));
     if (!marked)
         return;
     if (out->len - start > EXPOSE_NAME_MAX - MARK_LEN)
@@ -164,38 +160,26 @@ bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
     return fits;
 }
 
-/* The classic glob with one point to return to: linear in practice, quadratic at worst. */
 bool expose_uri_matches(struct mcpx_slice template, struct mcpx_slice uri)
 {
-    size_t t = 0, u = 0, back_t = SIZE_MAX, back_u = 0, end = last_end(template);
+    mx_scoped_text glob = {0};
+    size_t end = last_end(template), len = expose_uri_literal(template);
 
-    while (u < uri.len) {
-        size_t star = expression(template, t, end);
-
-        if (star) {
-            t += star;
-            back_t = t;
-            back_u = u;
-        } else if (t < template.len && template.text[t] == uri.text[u]) {
-            t++;
-            u++;
-        } else if (back_t != SIZE_MAX) {
-            t = back_t;
-            u = ++back_u;
-        } else {
-            return false;
-        }
+    if (mx_common_len(template, uri) < len)
+        return false;
+    for (size_t i = 0; i < template.len; i += len ? len : 1) {
+        len = expression(template, i, end);
+        mcpx_text_add(&glob, len ? "*" : template.text + i, 1);
     }
-    while (expression(template, t, end))
-        t += expression(template, t, end);
-    return t == template.len;
+    return mx_glob_matches(mcpx_text_view(&glob), uri);
 }
 
+/* A star of the template itself matches anything, too. */
 size_t expose_uri_literal(struct mcpx_slice template)
 {
     size_t end = last_end(template), len = 0;
 
-    while (len < template.len && !expression(template, len, end))
+    while (len < template.len && template.text[len] != '*' && !expression(template, len, end))
         len++;
     return len;
 }

@@ -6,7 +6,6 @@
  */
 #include "lib/edge/stream.h"
 #include "lib/edge/timer.h"
-#include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
 #include <stdlib.h>
@@ -131,9 +130,8 @@ static void on_left_out(void *user, enum guard_verdict verdict,
     struct mcpx_text line = {0};
 
     server->counts[verdict]++;
-    if (guard_verdicts[verdict].routine && !server->verbose)
-        return;
-    if (!loop_may_log(mcpx_slice_of(guard_verdicts[verdict].name)))
+    if ((guard_verdicts[verdict].routine && !server->verbose) ||
+        !loop_may_log(mcpx_slice_of(guard_verdicts[verdict].name)))
         return;
     guard_log_left_out(&line, server->json, verdict, judge);
     guard_log_print(line);
@@ -167,28 +165,15 @@ static void on_broken(struct mx_stream *stream, const char *why)
         guard_link_break(link);
 }
 
-static int start(struct guard_link *link)
-{
-    static const struct mx_stream_calls calls = {on_changed, on_bytes, on_changed, on_broken};
-    struct guard_server *server = link->server;
-    const struct guard_address *router = &server->router;
-    struct sockaddr_storage from;
-    int err;
-
-    mx_stream_init(&link->agent, &server->loop, &calls, link);
-    mx_stream_init(&link->router, &server->loop, &calls, link);
-    link->timer = mx_timer_new(&server->loop, on_late, link);
-    if (server->timeout_ms)
-        mx_timer_set(link->timer, server->timeout_ms);
-    err = mx_stream_accept(&link->agent, &server->listener, &from);
-    return err ? err : mx_stream_connect(&link->router, router->host, router->port, NULL);
-}
-
 bool guard_link_accept(struct guard_server *server)
 {
-    struct guard_connection_config config = {server->asked, server->message_max, on_left_out,
+    static const struct mx_stream_calls calls = {on_changed, on_bytes, on_changed, on_broken};
+    const struct guard_address *router = &server->router;
+    struct guard_connection_config config = {&server->asked, server->message_max, on_left_out,
                                              server};
     struct guard_link *link = calloc(1, sizeof *link);
+    struct sockaddr_storage from;
+    int err;
 
     link->connection = guard_connection_new(&config);
     link->server = server;
@@ -197,10 +182,17 @@ bool guard_link_accept(struct guard_server *server)
     if (link->next)
         link->next->back = &link->next;
     server->links = link;
-    if (start(link) < 0) {
+    mx_stream_init(&link->agent, &server->loop, &calls, link);
+    mx_stream_init(&link->router, &server->loop, &calls, link);
+    link->timer = mx_timer_new(&server->loop, on_late, link);
+    if (server->timeout_ms)
+        mx_timer_set(link->timer, server->timeout_ms);
+    err = mx_stream_accept(&link->agent, &server->listener, &from);
+    if (!err)
+        err = mx_stream_connect(&link->router, router->host, router->port, NULL);
+    if (err < 0)
         guard_link_break(link);
-        return false;
-    }
-    settle(link);
-    return true;
+    else
+        settle(link);
+    return err >= 0;
 }

@@ -8,10 +8,8 @@
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
 #include "tools/common/command.h"
-#include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/verbs.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +26,7 @@ static void announce(const struct guard_server *server)
         return;
     }
     if (server->json)
-        guard_log_note(&line, true, "listening", server->url);
+        line = guard_log_note(true, "listening", mx_formatted("%s", server->url));
     else
         mx_format(&line, "listening %s\n", server->url);
     fwrite(line.text, 1, line.len, stdout);
@@ -44,9 +42,7 @@ static void stop_all(struct guard_server *server)
         return;
     server->is_stopping = true;
     uv_close((uv_handle_t *)&server->listener, NULL);
-    uv_close((uv_handle_t *)&server->round, NULL);
-    for (int i = 0; i < GUARD_SIGNALS; i++)
-        uv_close((uv_handle_t *)&server->signals[i], NULL);
+    loop_handles_close(&server->handles);
     if (server->has_command)
         uv_close((uv_handle_t *)&server->process, NULL);
     while (server->links)
@@ -54,8 +50,6 @@ static void stop_all(struct guard_server *server)
 }
 
 /* ---- the command, and signals ---- */
-
-static const int numbers[GUARD_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static void on_ended(uv_process_t *process, int64_t code, int signal)
 {
@@ -118,17 +112,21 @@ static void on_raw_signal(int number, siginfo_t *info, void *context)
     pass_to_loop(number);
 }
 
-/* The loop has one handler for all signals. */
-static int catch_before_loop(int number)
+/* The loop has one handler for all signals; an ignored one has no number. */
+static void catch_before_loop(const struct loop_handles *handles)
 {
     struct sigaction action;
 
-    if (sigaction(number, NULL, &action) != 0)
-        return -errno;
-    pass_to_loop = action.sa_handler;
-    action.sa_flags |= SA_SIGINFO;
-    action.sa_sigaction = on_raw_signal;
-    return sigaction(number, &action, NULL) == 0 ? 0 : -errno;
+    for (size_t i = 0; i < LOOP_SIGNALS; i++) {
+        int number = handles->signals[i].signum;
+
+        if (!number || sigaction(number, NULL, &action) != 0)
+            continue;
+        pass_to_loop = action.sa_handler;
+        action.sa_flags |= SA_SIGINFO;
+        action.sa_sigaction = on_raw_signal;
+        sigaction(number, &action, NULL);
+    }
 }
 
 static bool came_from_terminal(int number)
@@ -139,31 +137,14 @@ static bool came_from_terminal(int number)
     return (number == SIGINT || number == SIGQUIT) && !by_process;
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+static void on_signal(void *user)
 {
-    struct guard_server *server = handle->data;
+    struct guard_server *server = user;
 
     if (!server->has_command)
         stop_all(server);
-    else if (!came_from_terminal(number))
-        uv_process_kill(&server->process, number);
-}
-
-static int start_signals(struct guard_server *server)
-{
-    for (size_t i = 0; i < GUARD_SIGNALS; i++) {
-        int err;
-
-        if (numbers[i] == SIGHUP && loop_ignores_hangup())
-            continue;
-        err = uv_signal_start(&server->signals[i], on_signal, numbers[i]);
-        if (!err)
-            err = catch_before_loop(numbers[i]);
-        if (err < 0)
-            return err;
-        server->signals[i].data = server;
-    }
-    return 0;
+    else if (!came_from_terminal(server->handles.number))
+        uv_process_kill(&server->process, server->handles.number);
 }
 
 /* Requests remembered, and connections that may wait to be accepted. */
@@ -186,17 +167,16 @@ static int name_yourself(struct guard_server *server)
 {
     const char *host = server->listen.host;
     bool bracket = strchr(host, ':');
-    struct sockaddr_storage name;
+    struct sockaddr_storage name = {0};
     int len = sizeof name;
     int err = uv_tcp_getsockname(&server->listener, (struct sockaddr *)&name, &len);
-    unsigned port;
+    /* It has the same place in both families. */
+    unsigned port = ntohs(((struct sockaddr_in *)&name)->sin_port);
 
     if (err < 0)
         return err;
-    port = name.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port
-                                      : ((struct sockaddr_in *)&name)->sin_port;
     snprintf(server->gateway, sizeof server->gateway, "ws://%s%s%s:%u", bracket ? "[" : "",
-             host, bracket ? "]" : "", (unsigned)ntohs((uint16_t)port));
+             host, bracket ? "]" : "", port);
     snprintf(server->url, sizeof server->url, "%s%s", server->gateway, server->router.path);
     return 0;
 }
@@ -227,10 +207,6 @@ static int start(struct guard_server *server)
     const char *what = "cannot listen";
     int err = start_listening(server);
 
-    if (!err) {
-        what = "cannot watch for signals";
-        err = start_signals(server);
-    }
     if (!err && server->command[0]) {
         what = "cannot run the command";
         err = start_command(server);
@@ -256,12 +232,11 @@ static int guard_run(struct guard_server *server)
         guard_note(server, "failed", "cannot have an event loop: %s", uv_strerror(err));
         return STATUS_FAILED;
     }
-    server->asked = guard_asked_new(ASKED_MAX);
-    loop_complaints_start(&server->round, &server->loop);
+    server->asked.max = ASKED_MAX;
+    loop_handles_start(&server->handles, &server->loop, on_signal, server);
+    catch_before_loop(&server->handles);
     uv_tcp_init(&server->loop, &server->listener);
     server->listener.data = server;
-    for (int i = 0; i < GUARD_SIGNALS; i++)
-        uv_signal_init(&server->loop, &server->signals[i]);
     status = start(server);
     if (status)
         stop_all(server);
@@ -272,7 +247,7 @@ static int guard_run(struct guard_server *server)
         status = server->status;
     }
     uv_loop_close(&server->loop);
-    guard_asked_free(server->asked);
+    bridge_calls_fini(&server->asked.calls);
     return status;
 }
 

@@ -8,11 +8,8 @@
 #define MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 
 #include "lib/json/json_write.h"
+#include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/guard/guard.h"
-
-#include <uv.h>
-
-enum { GUARD_SIGNALS = 4 };
 
 struct guard_link;
 
@@ -30,14 +27,13 @@ struct guard_server {
 
     uv_loop_t loop;
     uv_tcp_t listener;
-    uv_signal_t signals[GUARD_SIGNALS];
-    uv_prepare_t round;
+    struct loop_handles handles;
     uv_process_t process; /* the command */
     bool has_command, is_stopping;
     char url[600];
     char gateway[300];
     struct guard_link *links;           /* its connections, a list */
-    struct guard_asked *asked;          /* the agent's open requests, of all of them */
+    struct guard_asked asked;           /* the agent's open requests, of all of them */
     size_t counts[GUARD_VERDICT_COUNT]; /* how often each verdict was given */
     int status;                         /* exit code to be */
 };
@@ -55,6 +51,6 @@ void guard_link_break(struct guard_link *link);
 
 /** Writes a line about an event to standard error, by a pattern of mx_format. */
 #define guard_note(server, event, ...)                                                        \
-    guard_log_event((server)->json, (event), mx_formatted(__VA_ARGS__))
+    guard_log_print(guard_log_note((server)->json, (event), mx_formatted(__VA_ARGS__)))
 
 #endif

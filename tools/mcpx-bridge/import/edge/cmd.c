@@ -1,6 +1,4 @@
-/*
- * cmd.c - "mcpx-bridge import": from the words of the command line to a job.
- */
+/* cmd.c - "mcpx-bridge import": from the words of the command line to a job. */
 #include "tools/mcpx-bridge/verbs.h"
 
 #include "lib/json/json_write.h"
@@ -16,7 +14,8 @@ const struct option_row import_option_rows[] = {
      "longest line that the server may write, 67108864 when not given. For a longer one the "
      "requester gets an error, unless several wait and the line does not begin with the id"},
     {"--client-capabilities", "JSON", VALUE_TEXT, 0,
-     "the capabilities declared to the server; elicitation and sampling when not given"},
+     "the capabilities declared to the server; elicitation and sampling when not given. With "
+     "roots, the server asks the participant of a call for them, unless --root names some"},
     {"--ask", "sole|newest", VALUE_CHOICE, 0,
      "the participant that gets a question of the server: the only one with calls under way "
      "(the default), or the one that called last, for a topic whose participants trust each "
@@ -35,8 +34,7 @@ const struct option_row import_option_rows[] = {
      "the first message to the server: server/discover, then initialize for an older server, "
      "after a restart if needed (the default); initialize only; or server/discover only"},
     {"--root", "URI", VALUE_TEXT, OPTION_REPEATED,
-     "a root for the server, such as file:///srv/docs; without it there are none. "
-     "Participants cannot add any"},
+     "a root for the server, such as file:///srv/docs. Participants cannot add any"},
     {"--request-timeout", "S", VALUE_SECONDS, 0,
      "how long the server may take for a request, counted anew from each progress "
      "notification and when a question of the server is answered; 300 when not given, 0 for "
@@ -87,13 +85,10 @@ static int check_capabilities(const char *text)
         return fail_with(
             STATUS_USAGE,
             "--client-capabilities must be a JSON object such as {\"elicitation\":{}}");
-    if (mcpx_json_get(value, "roots").text)
-        return fail_with(STATUS_USAGE,
-                         "--client-capabilities cannot have \"roots\"; name each with --root");
     return STATUS_OK;
 }
 
-/* Writes the roots of the command line as a JSON array. */
+/* Writes the roots of the command line as the result of roots/list. */
 static int read_roots(const struct arguments *arguments, struct mcpx_text *out)
 {
     const struct option_word *root;
@@ -101,10 +96,10 @@ static int read_roots(const struct arguments *arguments, struct mcpx_text *out)
     for (size_t at = 0; (root = arguments_next(arguments, "--root", &at));) {
         if (strncmp(root->value, "file:///", 8) != 0)
             return fail_with(STATUS_USAGE, "--root must be a URI such as file:///srv/docs");
-        mx_format(out, "%s{\"uri\":%q}", out->len ? "," : "[", root->value);
+        mx_format(out, "%s{\"uri\":%q}", out->len ? "," : "{\"roots\":[", root->value);
     }
     if (out->len)
-        mcpx_text_puts(out, "]");
+        mcpx_text_puts(out, "]}");
     return STATUS_OK;
 }
 
@@ -175,54 +170,45 @@ static int check_options(const struct arguments *arguments)
                      arguments_ms(arguments, "--isolate-idle", 1000) < 1000))
         return fail_with(STATUS_USAGE, "--isolate-max needs 1 to %d, --isolate-idle 1 or more",
                          ISOLATE_LIMIT);
-    return STATUS_OK;
-}
-
-static int import_to_topics(const struct arguments *arguments, struct import_job *job)
-{
-    const char *ask = arguments_value(arguments, "--ask");
-    struct import_config *config = &job->import;
-    int status = read_topics(arguments, job);
-
-    if (status != STATUS_OK)
-        return status;
-    job->name = arguments_value(arguments, "--name");
-    if (!job->name)
-        job->name = job->topics->as ? job->topics->as : base_name(arguments->rest[0]);
-    job->argv = arguments->rest;
-    job->line_max = (size_t)arguments_number(arguments, "--line-max", 0);
-    config->answers_max = (size_t)arguments_number(arguments, "--answers-max", 0);
-    config->capabilities = arguments_value(arguments, "--client-capabilities");
-    config->ask_newest = ask && strcmp(ask, "newest") == 0;
-    config->request_ms = read_timeout(arguments, "--request-timeout");
-    config->question_ms = read_timeout(arguments, "--question-timeout");
-    config->once = arguments_have(arguments, "--no-restart");
-    config->protocol = read_protocol(arguments);
-    if (arguments_have(arguments, "--isolate"))
-        config->isolate_max =
-            (size_t)arguments_number(arguments, "--isolate-max", ISOLATE_MAX);
-    config->isolate_idle_ms = arguments_ms(arguments, "--isolate-idle", 0);
-    return import_run(job);
+    return check_capabilities(arguments_value(arguments, "--client-capabilities"));
 }
 
 int cmd_import(const struct arguments *arguments)
 {
     static struct import_job job; /* it is large */
+    struct import_config *config = &job.import;
+    const char *ask = arguments_value(arguments, "--ask");
     mx_scoped_text roots = {0};
     MX_SCOPED(bridge_terms_fini) struct bridge_terms terms = {0};
-    int status = check_capabilities(arguments_value(arguments, "--client-capabilities"));
+    int status = check_options(arguments);
 
-    if (status == STATUS_OK)
-        status = check_options(arguments);
     if (status == STATUS_OK)
         status = read_roots(arguments, &roots);
     if (status == STATUS_OK)
         status = bridge_terms_read(arguments, &terms);
-    if (status != STATUS_OK)
-        return status;
-    job.import.roots = roots.text;
-    job.import.terms = terms.terms ? &terms : NULL;
-    status = import_to_topics(arguments, &job);
+    if (status == STATUS_OK)
+        status = read_topics(arguments, &job);
+    if (status == STATUS_OK) {
+        job.name = arguments_value(arguments, "--name");
+        if (!job.name)
+            job.name = job.topics->as ? job.topics->as : base_name(arguments->rest[0]);
+        job.argv = arguments->rest;
+        job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
+        config->roots = roots.text;
+        config->terms = terms.terms ? &terms : NULL;
+        config->answers_max = (size_t)arguments_number(arguments, "--answers-max", 0);
+        config->capabilities = arguments_value(arguments, "--client-capabilities");
+        config->ask_newest = ask && strcmp(ask, "newest") == 0;
+        config->request_ms = read_timeout(arguments, "--request-timeout");
+        config->question_ms = read_timeout(arguments, "--question-timeout");
+        config->once = arguments_have(arguments, "--no-restart");
+        config->protocol = read_protocol(arguments);
+        if (arguments_have(arguments, "--isolate"))
+            config->isolate_max =
+                (size_t)arguments_number(arguments, "--isolate-max", ISOLATE_MAX);
+        config->isolate_idle_ms = arguments_ms(arguments, "--isolate-idle", 0);
+        status = import_run(&job);
+    }
     for (size_t i = 0; i < job.topic_count; i++)
         connection_fini(&job.topics[i]);
     return status;
