@@ -370,8 +370,7 @@ static bool takes(const struct import *import, struct mcpx_slice method)
 
 void import_forward_waiting(struct import *import, struct mcpx_now now)
 {
-    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
-        next = call->next; /* the call may be gone afterwards */
+    BRIDGE_EACH_CALL(call, &import->calls) {
         if (!call->written && call->purpose == IMPORT_PARTICIPANT &&
             takes(import, call->method))
             forward(import, call, now);

@@ -79,8 +79,7 @@ void import_handshake_start(struct import *import)
 /* Drops all requests of our own with that purpose. */
 static void drop_own(struct import *import, enum import_purpose purpose)
 {
-    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
-        next = call->next;
+    BRIDGE_EACH_CALL(call, &import->calls) {
         if (call->purpose == purpose)
             bridge_calls_drop(&import->calls, call);
     }

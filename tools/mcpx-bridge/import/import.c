@@ -126,8 +126,7 @@ static void left(struct import *import, struct bridge_who who)
 {
     import_subs_left(import, who);
     import_ask_left(import, who);
-    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
-        next = call->next;
+    BRIDGE_EACH_CALL(call, &import->calls) {
         if (call->purpose != IMPORT_PARTICIPANT || !bridge_who_is(call->who, who))
             continue;
         if (call->task == IMPORT_HAS_TASK)
@@ -139,8 +138,7 @@ static void left(struct import *import, struct bridge_who who)
 
 static void topic_gone(struct import *import, size_t topic)
 {
-    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
-        next = call->next;
+    BRIDGE_EACH_CALL(call, &import->calls) {
         if (!call->holder || call->holder->topic != topic)
             continue;
         if (import_is_owed(call))

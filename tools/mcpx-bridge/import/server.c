@@ -282,8 +282,7 @@ void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice
 /* Fails the requests sent to the server. Unsent ones go on waiting if it restarts. */
 static void answer_all(struct import *import)
 {
-    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
-        next = call->next;
+    BRIDGE_EACH_CALL(call, &import->calls) {
         if (call->written || import->over)
             import_refuse_for_outage(import, call);
     }

@@ -119,8 +119,7 @@ void import_listen(struct import *import)
     }
     cover(import, &import->subs,
           is_modern ? "\"notifications\":{\"resourceSubscriptions\":[%q]}" : "\"uri\":%q");
-    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
-        next = call->next;
+    BRIDGE_EACH_CALL(call, &import->calls) {
         if (call->purpose == IMPORT_LISTEN && call->number != import->listen.lists &&
             call->stage-- == 0)
             end(import, call);
@@ -328,8 +327,7 @@ void import_subs_left(struct import *import, struct bridge_who who)
     struct bridge_calls *const tables[] = {&import->subs, &import->levels};
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        for (struct bridge_call *row = tables[i]->first, *next; row; row = next) {
-            next = row->next;
+        BRIDGE_EACH_CALL(row, tables[i]) {
             if (row->who.topic != who.topic ||
                 (who.id.text && !mcpx_slice_equal(row->who.id, who.id)))
                 continue;
