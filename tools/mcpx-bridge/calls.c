@@ -128,7 +128,7 @@ struct bridge_call *bridge_calls_replace(struct bridge_calls *calls, struct brid
     from->payload = (struct mcpx_text){0};
     next = bridge_calls_add(calls, from); /* it has the other texts now */
     next->resend_ms = call->resend_ms;
-    call->sent_in = call->approved_in = (struct mcpx_text){0};
+    call->sent_in = call->approved_in = call->state = (struct mcpx_text){0};
     bridge_calls_drop(calls, call);
     return next;
 }

@@ -285,8 +285,9 @@ static void ask_pin(struct import *import, struct bridge_call *call, struct mcpx
 
     call->list = IMPORT_PIN_ASKED;
     call->written = true;
-    bridge_calls_defer(&import->calls, call,
-                       import->pool->now_ms + import->config->request_ms);
+    bridge_calls_defer(&import->calls, call, /* for all pages together */
+                       cursor.text ? call->due_ms
+                                   : import->pool->now_ms + import->config->request_ms);
     import_write_request(import, call, mcpx_text_view(&line));
 }
 

@@ -285,6 +285,8 @@ static void answer_all(struct import *import)
     BRIDGE_EACH_CALL(call, &import->calls) {
         if (call->written || import->over)
             import_refuse_for_outage(import, call);
+        else
+            call->list = 0; /* the tool of the next process may be another */
     }
 }
 

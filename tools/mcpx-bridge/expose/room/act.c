@@ -212,6 +212,7 @@ static struct mcpx_text propose(struct expose *x, struct use *use)
     call = bridge_calls_add(&x->calls, &use->call);
     expose_propose(x, call);
     call->stage = EXPOSE_SAID; /* it is answered before the decision */
+    bridge_calls_defer(&x->calls, call, expose_in(x, x->config.request_ms));
     return (struct mcpx_text){0};
 }
 
@@ -332,7 +333,6 @@ bool expose_room_serve(struct expose *x, const struct expose_request *request)
 {
     const struct mcpx_rpc *rpc = request->rpc;
     struct use use = {.call = {.purpose = EXPOSE_FOR_CLIENT,
-                               .who.id = self(x),
                                .modern = request->modern,
                                .id = rpc->id,
                                .method = rpc->method,
@@ -347,6 +347,7 @@ bool expose_room_serve(struct expose *x, const struct expose_request *request)
 
     if (!x->config.room || !bridge_is(rpc->method, "tools/call"))
         return serve_resource(x, request);
+    use.call.who.id = self(x);
     does = room_tool_find(x, name, &is_shown, &use.kind);
     if (!does)
         return false;
