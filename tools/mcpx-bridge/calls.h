@@ -39,9 +39,9 @@ struct bridge_holder {
 };
 
 /**
- * One exchange, from its request to the last message about it; also a line or a subscription of a
- * client that waits. Texts that are absent or empty: there is none. What `purpose`, `stage`, `list`
- * and `task` count, the owner of the table defines.
+ * One exchange, from its request to the last message about it; also a row of another table: a line
+ * that waits, a subscription, a task, a message of the topic. An absent or empty text: there is
+ * none. The owner of the table defines `purpose`, `stage`, `list`, `task`, `written`, `progress`.
  */
 struct bridge_call {
     struct bridge_call *previous, *next;

@@ -60,7 +60,7 @@ static int judge(const struct live *live, const struct mcpx_event *event,
     return STATUS_REFUSED;
 }
 
-/* Proposes, and waits for a decision and its reason. Other ends but `expires` are told. */
+/* Proposes, and waits for a decision and its reason. Else it is withdrawn, or has expired. */
 static int ask(const struct arguments *arguments, struct mcpx_slice payload,
                struct mcpx_text *reason)
 {

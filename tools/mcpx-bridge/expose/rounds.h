@@ -1,7 +1,7 @@
 /*
- * rounds.h - questions of servers to the client (ask.c). A client of 2026-07-28 is asked by the
- * answer to its call, and answers by another request (rounds.c). Meanwhile the call is parked: its
- * `state` is not empty. So is a call that the client has as a task.
+ * rounds.h - what comes between a call and its answer: checks, proposals, tasks, and questions of
+ * servers (ask.c). A client of 2026-07-28 is asked by the answer to its call, and answers by
+ * another request (rounds.c). Meanwhile the call is parked: its `state` is not empty. So is a task.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_ROUNDS_H
 #define MCPX_BRIDGE_EXPOSE_ROUNDS_H
@@ -85,7 +85,7 @@ void expose_rejected(struct expose *x, struct bridge_call *call,
 /** Ends a call that no grant covers, with the missing grant in the error. */
 void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow);
 
-/* ---- calls that wait for an approval, as tasks (room/approval.c) ---- */
+/* ---- calls that wait for an approval, as tasks ---- */
 
 /** The result of a tool that did nothing; %q says why. */
 #define EXPOSE_TOOL_ERROR "{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}"

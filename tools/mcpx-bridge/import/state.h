@@ -317,7 +317,7 @@ int64_t import_deadline(const struct import *import);
 void import_write(struct import *import, struct mcpx_text line, int64_t call);
 
 /**
- * Writes a request of our own. NULL: its answer is not read, there are too many.
+ * Writes a request of our own. NULL, of HOUSEKEEPING only: too many, the answer is not read.
  *
  * params   members without braces, may be empty
  */

@@ -37,8 +37,8 @@ enum room_stage { ROOM_NOTHING, ROOM_SAID, ROOM_OPEN, ROOM_OVER, ROOM_REQUEST };
 /**
  * Messages in the order of the topic. `who` sent one in the envelope `came_in`, with `method` and
  * `context` in its kind; `bound` is a hash of both as its payload has them; `payload` is the object
- * that clients get, `progress` its place, > 0; a proposal expires at `due_ms`, wall_ms. Of the last
- * ones that gave way, `gone` has the places: who read them goes on behind them.
+ * that clients get, `progress` its place, > 0; a proposal expires at `due_ms`, wall_ms. `gone` has
+ * the places of the last messages that gave way: a client that read one goes on behind it.
  * Zeroed except for `key` and `start` it is empty.
  */
 struct room_log {
@@ -132,8 +132,8 @@ enum expose_discovery expose_discover(struct expose *x, struct expose_request *r
 void expose_room_look(struct expose *x, struct bridge_call *wait);
 
 /**
- * The method of permission prompts. The first answers an approval of one, empty: it is another
- * request. The second makes the answer to its client of how the call ended.
+ * The method of permission prompts. The first makes the answer to an approval of one; empty: the
+ * request is another. The second makes the client's answer from the end of the call.
  */
 #define EXPOSE_PERMISSION "permission/ask"
 struct mcpx_text expose_permission_answer(const struct expose *x,
