@@ -44,21 +44,18 @@ static const char help[] =
     "  --listen HOST:PORT  listen here instead of where the settings say; may be repeated;\n"
     "                      port 0 lets the system choose, '*' is every address; with\n"
     "                      tls:// before it, TLS is spoken there\n"
-    "  --check             read the settings, print warnings, say whether they are valid "
-    "and what\n"
-    "                      bounds they come to, exit\n"
-    "  --dumpable          let debuggers of the same user read this process, and the kernel "
-    "write\n"
-    "                      core files, which hold tokens and keys\n"
+    "  --check             read the settings, print warnings, say whether they are valid\n"
+    "                      and what bounds they come to, exit\n"
+    "  --dumpable          let debuggers of the same user read this process, and the kernel\n"
+    "                      write core files, which hold tokens and keys\n"
     "  --version           print the version and exit\n"
     "  --help              print this and exit\n"
     "\n"
     "Prints a line \"listening URL\" for each listener on standard output; logs on standard\n"
     "error. TERM and INT stop it, a second one at once; HUP has it read its settings again.\n"
     "\n"
-    "Exit status: 0 stopped as asked, or --check found no error; 1 could not listen, could "
-    "not\n"
-    "use a file or folder, or ran out of memory; 2 wrong arguments or settings.\n";
+    "Exit status: 0 stopped as asked, or --check found no error; 1 could not listen, could\n"
+    "not use a file or folder, or ran out of memory; 2 wrong arguments or settings.\n";
 
 /* After getopt's complaint about a mistyped option, names the option probably meant. */
 static void say_nearest(const struct option *options, const char *word)

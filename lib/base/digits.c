@@ -90,14 +90,6 @@ void mx_base64url_encode(const unsigned char *bytes, size_t len, struct mcpx_tex
         mcpx_text_add(out, &alphabet[bits << (6 - held) & 63], 1);
 }
 
-/* 0..63, or -1 for a byte outside the alphabet. */
-static int value_of(char byte)
-{
-    const char *at = byte ? strchr(alphabet, byte) : NULL;
-
-    return at ? (int)(at - alphabet) : -1;
-}
-
 bool mx_base64url_decode(struct mcpx_slice text, struct mcpx_text *out)
 {
     size_t begin = out->len;
@@ -106,11 +98,11 @@ bool mx_base64url_decode(struct mcpx_slice text, struct mcpx_text *out)
     bool valid = text.len % 4 != 1;
 
     for (size_t i = 0; valid && i < text.len; i++) {
-        int value = value_of(text.text[i]);
+        const char *at = memchr(alphabet, text.text[i], sizeof alphabet - 1);
         char byte;
 
-        valid = value >= 0;
-        bits = (bits << 6 | (uint32_t)(value & 63)) & 0xffff;
+        valid = at != NULL;
+        bits = (bits << 6 | (valid ? (uint32_t)(at - alphabet) : 0)) & 0xffff;
         held += 6;
         if (held < 8)
             continue;

@@ -14,6 +14,14 @@
  */
 bool mx_decimal_read(struct mcpx_slice text, uint64_t max, uint64_t *out);
 
+/** True for 1 to 5 digits that are a port, 0 included. */
+static inline bool mx_port_is_valid(struct mcpx_slice text)
+{
+    uint64_t port;
+
+    return text.len <= 5 && mx_decimal_read(text, 65535, &port);
+}
+
 /**
  * Reads any number of digits and nothing else. A number above `max` counts as `max`: for limits and
  * pauses, because too large a number must not look like none.

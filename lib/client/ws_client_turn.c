@@ -14,7 +14,6 @@
 #include "lib/base/scoped.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 bool mx_inbox_put(struct mx_inbox *inbox, struct mx_input input)
 {
@@ -385,14 +384,6 @@ static void set_timer(struct mcpx_client *client)
         mx_timer_set(client->timer, due - now);
 }
 
-/* Nothing of it keeps a loop running any more. */
-static void shut(struct mcpx_client *client)
-{
-    mx_timer_stop(client->timer);
-    mx_wire_free(client->wire);
-    client->wire = NULL;
-}
-
 void mx_client_turn(void *user)
 {
     struct mcpx_client *client = user;
@@ -407,10 +398,13 @@ void mx_client_turn(void *user)
         step(client, now.mono_ms);
         digest(client);
     }
-    if (client->over)
-        shut(client);
-    else if (!client->is_held)
+    if (client->over) { /* nothing of it keeps a loop running any more */
+        mx_timer_stop(client->timer);
+        mx_wire_free(client->wire);
+        client->wire = NULL;
+    } else if (!client->is_held) {
         set_timer(client);
+    }
     if (client->wire)
         pause_or_go_on(client);
 }

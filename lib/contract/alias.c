@@ -168,7 +168,6 @@ void mcpx_terms_tool_add(struct mcpx_text *out, const struct mcpx_terms *terms,
     mcpx_wrap_tool(out, tool, mx_terms_of(terms, name)->form);
 }
 
-/* Appends the items of a list of tools, with a comma between them. */
 static void add_items(struct mcpx_text *out, const struct mcpx_terms *terms,
                       struct mcpx_slice list)
 {

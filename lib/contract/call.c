@@ -23,16 +23,6 @@ static struct mcpx_slice context_given(const struct mx_context_terms *terms,
     return mcpx_json_get(mcpx_json_get(params, terms->place), terms->name);
 }
 
-/* The context in a call's params, first in `arguments` if the server reads it there. */
-static struct mcpx_slice find_given(const struct mx_context_terms *terms,
-                                    struct mcpx_slice params)
-{
-    struct mcpx_slice given = context_given(terms, params);
-
-    return given.text ? given
-                      : mcpx_json_get(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER);
-}
-
 /* True when all parsers find the same member of that name, or none. */
 static bool is_clear(struct mcpx_slice object, const char *name)
 {
@@ -82,7 +72,6 @@ static struct mcpx_slice keep_plain(struct mx_admission *a, struct mcpx_slice va
     return mx_calls_take(a->calls, &a->call->arena, plain);
 }
 
-/* Reads the request, and sets the ids of the call. */
 static void begin(struct mx_admission *a)
 {
     const struct mcpx_call_request *request = a->request;
@@ -95,7 +84,9 @@ static void begin(struct mx_admission *a)
     call->input_bytes = a->asked.arguments.len;
     a->params = a->asked.params;
     a->arguments = a->asked.arguments;
-    a->given = find_given(&a->calls->terms->context, a->params);
+    a->given = context_given(&a->calls->terms->context, a->params);
+    if (!a->given.text)
+        a->given = mcpx_json_get(mcpx_json_get(a->params, "_meta"), MCPX_CONTEXT_MEMBER);
     a->context = a->given;
     a->name = keep_plain(a, a->asked.name);
     identify(a, a->given);
@@ -297,7 +288,6 @@ static bool shake_hands(struct mx_admission *a, struct mcpx_call_answer *out)
 {
     struct mcpx_calls *calls = a->calls;
     const unsigned char *digest = mx_tools_digest(a->request->tools);
-    size_t max = a->request->answer_max;
 
     if (calls->handshake.len == 0 ||
         memcmp(calls->handshake_of, digest, MX_SHA256_BYTES) != 0) {
@@ -307,9 +297,8 @@ static bool shake_hands(struct mx_admission *a, struct mcpx_call_answer *out)
                                             calls->options.participant) != MCPX_OK;
     }
     *out = (struct mcpx_call_answer){false, mcpx_text_view(&calls->handshake)};
-    return max == 0 || out->text.len <= max ||
-           mx_call_error_size(calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", out->text.len,
-                              max);
+    return mx_call_fits(calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", out->text.len,
+                        a->request->answer_max);
 }
 
 /* Ends a call that is not forwarded, with its response and its records. */

@@ -105,10 +105,6 @@ bool mx_call_error_set(struct mcpx_calls *calls, enum mcpx_cause cause);
 bool mx_call_error_at(struct mcpx_calls *calls, enum mcpx_cause cause,
                       struct mcpx_schema_error error);
 
-/** An error of size; `what` is a subject such as "arguments have". */
-bool mx_call_error_size(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
-                        size_t bytes, size_t max);
-
 /**
  * True for a valid document; otherwise sets the error by the report of the calls.
  *
@@ -117,6 +113,13 @@ bool mx_call_error_size(struct mcpx_calls *calls, enum mcpx_cause cause, const c
  */
 bool mx_call_judged(struct mcpx_calls *calls, enum mcpx_err err, enum mcpx_cause cause,
                     const char *prefix);
+
+/**
+ * True when a size keeps its bound, `max` (0: there is none); otherwise sets the error, in which
+ * `what` is a subject such as "arguments have".
+ */
+bool mx_call_fits(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
+                  size_t bytes, size_t max);
 
 /**
  * For an error that counts only with enforced schemas: true when it does not count. With `shadow`

@@ -12,7 +12,6 @@
 
 #include <mcpx/json.h>
 
-/* The error when memory runs out. */
 static const char no_memory[] = "{\"code\":-32603,\"message\":\"Internal error\",\"data\":"
                                 "{\"canonical_code\":\"INTERNAL_ERROR\","
                                 "\"cause\":\"exhausted\"}}";
@@ -36,14 +35,12 @@ static int number_of(const struct mcpx_text *data, const char *name)
     return (int)number;
 }
 
-/* Sets the duration of the call, and the time, for its envelope. */
 static void set_time(struct mcpx_call *call, struct mcpx_instant now)
 {
     call->wrap.duration_ms = (now.mono_us - call->start.mono_us) / 1000;
     call->wrap.wall_ms = now.wall_ms;
 }
 
-/* The envelope of a call that has failed. */
 static void add_failure_envelope(struct mcpx_calls *calls, struct mcpx_call *call,
                                  const struct mcpx_call_end *end)
 {
@@ -62,7 +59,6 @@ static void add_failure_envelope(struct mcpx_calls *calls, struct mcpx_call *cal
         mcpx_wrap_failure(calls->wrapper, &call->wrap, &failure, &calls->answer) != MCPX_OK;
 }
 
-/* The JSON-RPC error of a call that has failed. */
 static void add_error(struct mcpx_calls *calls)
 {
     const struct mx_call_error *call_error = &calls->call_error;
@@ -93,7 +89,6 @@ void mx_call_fail(struct mcpx_calls *calls, struct mcpx_call *call,
     *out = (struct mcpx_call_answer){is_error, mcpx_text_view(&calls->answer)};
 }
 
-/* Ends a call as failed. */
 static void fail(struct ending *e)
 {
     mx_call_fail(e->calls, e->call, e->end, &e->outcome, e->out);
@@ -124,14 +119,11 @@ static bool check_value(struct ending *e)
                           err == MCPX_ELIMIT ? MCPX_CAUSE_SCHEMA : MCPX_CAUSE_OUTPUT, "");
 }
 
-/* Checks the size of the response; `max` 0: no bound. */
 static bool check_size(struct ending *e, size_t bytes, size_t max)
 {
-    return max == 0 || bytes <= max ||
-           mx_call_error_size(e->calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", bytes, max);
+    return mx_call_fits(e->calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", bytes, max);
 }
 
-/* Sets the error found by the wrapper. */
 static void note_broken(struct ending *e)
 {
     struct mcpx_schema_error error = {e->wrapped.path, {0}, e->wrapped.expected};
@@ -246,7 +238,6 @@ static void (*const endings[])(struct ending *) = {
     [MCPX_CALL_REFUSED] = end_with_refusal,
 };
 
-/* Takes a call out of the list. */
 static void unlink_call(struct mcpx_calls *calls, struct mcpx_call *call)
 {
     if (call->next)

@@ -12,7 +12,6 @@
 #include <mcpx/json.h>
 
 static const struct mcpx_slice prefix = {"mcp.tool:", 9};
-static const char invoke[] = "mcp.tool.invoke";
 
 /* A member of a request, in the order of checking. */
 struct part {
@@ -131,13 +130,12 @@ static void read_invocation(struct mx_admission *a)
     calls->failed |= calls->invoked.failed;
 }
 
-/* Reads the params by the call's method. */
 static void read_method(struct mx_admission *a, const struct found *found)
 {
     struct mcpx_slice method = a->call->route, params;
 
     if (a->calls->options.side == MCPX_SIDE_CLIENT &&
-        mcpx_slice_equal(method, mcpx_slice_of(invoke))) {
+        mcpx_slice_equal(method, MCPX_SLICE("mcp.tool.invoke"))) {
         read_invocation(a);
     } else if (!mcpx_slice_equal(method, MCPX_SLICE("tools/call"))) {
         refuse(a, "/method", "const", "must be \"tools/call\"");
@@ -207,14 +205,6 @@ bool mx_admit_check_tier(struct mx_admission *a)
     return false;
 }
 
-static bool check_size(struct mx_admission *a)
-{
-    size_t max = a->calls->terms->input_max, bytes = a->call->input_bytes;
-
-    return max == 0 || bytes <= max ||
-           mx_call_error_size(a->calls, MCPX_CAUSE_INPUT_SIZE, "arguments have", bytes, max);
-}
-
 /* Reports an unusable schema. */
 static bool check_usable(struct mx_admission *a, enum mcpx_tool_side side,
                          const struct mcpx_tool_schema *schema)
@@ -239,8 +229,12 @@ static bool check_arguments(struct mx_admission *a)
 /* Admission, step 7. */
 bool mx_admit_check_input(struct mx_admission *a)
 {
-    return a->calls->terms->validate == MX_VALIDATE_OFF ||
-           (check_size(a) && check_usable(a, MCPX_TOOL_INPUT, &a->input) &&
+    const struct mcpx_terms *terms = a->calls->terms;
+
+    return terms->validate == MX_VALIDATE_OFF ||
+           (mx_call_fits(a->calls, MCPX_CAUSE_INPUT_SIZE, "arguments have",
+                         a->call->input_bytes, terms->input_max) &&
+            check_usable(a, MCPX_TOOL_INPUT, &a->input) &&
             check_usable(a, MCPX_TOOL_OUTPUT, &a->output) && check_arguments(a)) ||
            mx_call_passes(a->calls, a->call);
 }

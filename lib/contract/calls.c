@@ -135,9 +135,11 @@ bool mx_call_error_set(struct mcpx_calls *calls, enum mcpx_cause cause)
     return false;
 }
 
-bool mx_call_error_size(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
-                        size_t bytes, size_t max)
+bool mx_call_fits(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
+                  size_t bytes, size_t max)
 {
+    if (max == 0 || bytes <= max)
+        return true;
     mx_call_error_set(calls, cause);
     calls->call_error.failure.text =
         mx_calls_take(calls, &calls->arena, mx_formatted("%s more than %s bytes", what, max));
@@ -169,7 +171,6 @@ void mcpx_schema_errors_add(struct mcpx_text *out, const struct mcpx_schema_repo
     add_errors(out, "", report);
 }
 
-/* Sets the error by a report. */
 static bool set_error(struct mcpx_calls *calls, enum mcpx_cause cause, const char *prefix,
                       const struct mcpx_schema_report *report)
 {
@@ -226,7 +227,6 @@ static struct mcpx_slice version_of(const struct mcpx_schema *schema,
     return mcpx_slice_of(out);
 }
 
-/* Begins a record. */
 static struct mcpx_text *next_record(struct mcpx_calls *calls, enum mcpx_record which)
 {
     mcpx_text_add(&calls->records, (const char[]){(char)which}, 1);

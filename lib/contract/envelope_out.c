@@ -10,14 +10,12 @@
 /* Limits of the contract in code points. */
 enum { CODE_MAX = 200, MESSAGE_MAX = 2000, ID_MAX = 200 };
 
-/* The wishes of the caller. */
 struct wishes {
     struct mx_record record;
     bool wants_record;
     struct mcpx_slice bytes_max; /* a number; absent: no limit */
 };
 
-/* Appends a warning about something in `_meta`. */
 static void warn_of_member(struct mcpx_text *out, const char *member, const char *expected)
 {
     mx_json_begin_object(out, NULL);

@@ -126,24 +126,14 @@ static void compare_values(struct mcpx_parity *parity, uint32_t golden, uint32_t
         tell(parity);
 }
 
-/* Reads a line of a side. */
 static enum mcpx_err read_line(struct mcpx_parity *parity, enum mcpx_parity_side side,
                                struct mcpx_slice line, struct mcpx_fault *fault)
 {
-    struct mx_tree *tree = &parity->state->trees[side];
-    struct mcpx_fault found = {"", "", 0};
-    enum mcpx_err err = mx_tree_read(tree, line, &found);
+    enum mcpx_err err = mx_canonical_read(&parity->state->trees[side], line, fault);
 
     parity->lines[side]++;
-    if (!err && tree->ambiguous) {
-        found = mx_canonical_fault(tree);
-        err = MCPX_EINVALID;
-    }
-    if (!err)
-        return MCPX_OK;
-    parity->side = side;
-    if (fault)
-        *fault = found;
+    if (err)
+        parity->side = side;
     return err;
 }
 

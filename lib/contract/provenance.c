@@ -65,14 +65,11 @@ void mcpx_id_random(const unsigned char random[16], char out[MCPX_ID_LEN + 1])
 static void write_name(struct mcpx_text *out, enum mcpx_id_purpose purpose,
                        struct mcpx_slice tool, struct mcpx_slice arguments)
 {
-    enum mcpx_err err = MCPX_OK;
+    enum mcpx_err err;
 
     mcpx_text_add(out, (const char *)id_namespace, sizeof id_namespace);
     mx_format(out, "%s{\"arguments\":", purposes[purpose]);
-    if (arguments.text)
-        err = mcpx_canonical_add(out, arguments, NULL);
-    else
-        mcpx_text_puts(out, "{}");
+    err = mcpx_canonical_add(out, arguments.text ? arguments : MCPX_SLICE("{}"), NULL);
     if (err == MCPX_ENOMEM)
         out->failed = true;
     else if (err)
@@ -246,7 +243,6 @@ static void add_tool(struct mcpx_text *out, const struct mcpx_wrap *call)
               mx_cut(call->tool, NAME_MAX_POINTS), mx_cut(version, VERSION_MAX));
 }
 
-/* Appends the names of the applied methods. */
 static void add_methods(struct mcpx_text *out, const struct mx_record *record, bool has_parent)
 {
     const struct {
@@ -380,19 +376,14 @@ static bool has_form(struct mcpx_slice text)
     return text.len == len || (memcmp(text.text, "00", 2) != 0 && text.text[len] == '-');
 }
 
-static bool is_zeros(const char *digits, size_t len)
-{
-    return strspn(digits, "0") >= len;
-}
-
 /* The trace id of a traceparent; absent for other text. */
 static struct mcpx_slice trace_of(const struct mcpx_text *traceparent)
 {
     struct mcpx_slice none = {0}, text = mcpx_text_view(traceparent);
 
     if (!has_form(text) || memcmp(text.text, "ff", 2) == 0 ||
-        is_zeros(text.text + TRACE_AT, TRACE_LEN) ||
-        is_zeros(text.text + PARENT_AT, PARENT_LEN))
+        strspn(text.text + TRACE_AT, "0") >= TRACE_LEN ||
+        strspn(text.text + PARENT_AT, "0") >= PARENT_LEN)
         return none;
     return (struct mcpx_slice){text.text + TRACE_AT, TRACE_LEN};
 }

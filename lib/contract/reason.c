@@ -44,12 +44,9 @@ bool mx_error_walk_next(struct mx_error_walk *walk, struct mcpx_slice *out)
 
 static struct mcpx_slice first_line(struct mcpx_slice text)
 {
-    size_t len = 0;
+    struct mcpx_slice line = mx_cut_at(&text, '\n');
 
-    while (len < text.len && text.text[len] != '\n' && text.text[len] != '\r')
-        len++;
-    text.len = len;
-    return text;
+    return mx_cut_at(&line, '\r');
 }
 
 struct mcpx_slice mx_first_line(struct mcpx_wrapper *wrapper, struct mcpx_slice string)
@@ -71,7 +68,6 @@ static const char *const sentences[MCPX_CAUSE_COUNT] = {
     [MCPX_CAUSE_SCHEMA] = "Schema of the tool cannot be used.",
 };
 
-/* Appends the sentence of the cause. */
 static void add_sentence(struct mcpx_text *out, const struct mx_answer *answer)
 {
     const struct mcpx_failure *failure = answer->failure;

@@ -208,11 +208,9 @@ static void add_error(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
 static void add_capabilities(struct mcpx_text *out, struct mcpx_slice more)
 {
     mcpx_text_puts(out, ",\"capabilities\":[\"envelope-v1\"");
-    if (mcpx_json_type(more) == MCPX_JSON_ARRAY) {
-        MCPX_JSON_EACH(walk, more) {
-            if (mcpx_json_type(walk.value) == MCPX_JSON_STRING)
-                mx_format(out, ",%s", walk.value);
-        }
+    MCPX_JSON_EACH_WHILE(mcpx_json_type(more) == MCPX_JSON_ARRAY, walk, more) {
+        if (mcpx_json_type(walk.value) == MCPX_JSON_STRING)
+            mx_format(out, ",%s", walk.value);
     }
     mcpx_text_puts(out, "]");
 }

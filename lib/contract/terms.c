@@ -39,7 +39,6 @@ void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
         mcpx_json_add_changed(out, mcpx_text_view(&made), own, count);
 }
 
-/* The required members of the contract. */
 static const struct {
     const char *outer;
     const char *name;
@@ -271,7 +270,6 @@ static void read_log(struct reading *r, struct mcpx_slice log)
     r->terms->log_dir = keep(r).text;
 }
 
-/* Fills in contract settings from a valid text. */
 static void fill(struct reading *r, struct mcpx_slice object)
 {
     static const char *const validates[] = {"enforce", "shadow", "off"};

@@ -134,7 +134,6 @@ static void judge(struct mcpx_wrapper *wrapper, const struct mx_answer *answer, 
     note_breach(wrapper, err, outcome);
 }
 
-/* Composes the envelope of an answer. */
 static void compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
                     struct mcpx_wrapped *outcome)
 {
@@ -164,16 +163,13 @@ static void add_content(struct mcpx_text *out, struct mcpx_slice envelope,
                         struct mcpx_slice content)
 {
     mx_format(out, "[{\"type\":\"text\",\"text\":%q}", envelope);
-    if (mcpx_json_type(content) == MCPX_JSON_ARRAY) {
-        MCPX_JSON_EACH(walk, content) {
-            if (!mcpx_json_equals(mcpx_json_get(walk.value, "type"), MCPX_SLICE("text")))
-                mx_format(out, ",%s", walk.value);
-        }
+    MCPX_JSON_EACH_WHILE(mcpx_json_type(content) == MCPX_JSON_ARRAY, walk, content) {
+        if (!mcpx_json_equals(mcpx_json_get(walk.value, "type"), MCPX_SLICE("text")))
+            mx_format(out, ",%s", walk.value);
     }
     mcpx_text_puts(out, "]");
 }
 
-/* Appends a result made here. */
 static void add_result(struct mcpx_text *out, const struct mcpx_text *envelope)
 {
     mcpx_text_puts(out, "{\"content\":");
@@ -203,9 +199,7 @@ static struct mcpx_slice first_text(struct mcpx_slice content, size_t *count)
     struct mcpx_slice first = {NULL, 0};
 
     *count = 0;
-    if (mcpx_json_type(content) != MCPX_JSON_ARRAY)
-        return first;
-    MCPX_JSON_EACH(walk, content) {
+    MCPX_JSON_EACH_WHILE(mcpx_json_type(content) == MCPX_JSON_ARRAY, walk, content) {
         struct mcpx_slice text = mcpx_json_get(walk.value, "text");
 
         ++*count;
@@ -237,7 +231,6 @@ bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESU
     return false;
 }
 
-/* Reads the members of a result. */
 static struct mx_answer read_answer(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
                                     const struct mx_decisive members[MX_RESULT_MEMBERS])
 {
@@ -341,7 +334,6 @@ enum mcpx_err mcpx_wrap_failure(struct mcpx_wrapper *wrapper, const struct mcpx_
     return finish(wrapper, out, before);
 }
 
-/* Reads the output of a program. */
 static enum mcpx_err read_output(struct mcpx_wrapper *wrapper,
                                  const struct mcpx_output *output, struct mx_answer *answer)
 {

@@ -139,7 +139,6 @@ static void child_label(struct mcpx_text *out, const char *name, struct mcpx_sli
 {
     const char *end = line.text + line.len, *start = line.text;
     size_t len;
-    char escape[8];
 
     mx_format(out, "[%s] ", name);
     for (const char *at = start; at < end; at += len) {
@@ -150,10 +149,8 @@ static void child_label(struct mcpx_text *out, const char *name, struct mcpx_sli
             continue;
         mcpx_text_add(out, start, (size_t)(at - start));
         start = at + len;
-        for (size_t i = 0; i < len; i++) {
-            snprintf(escape, sizeof escape, "\\x%02x", (unsigned)(unsigned char)at[i]);
-            mcpx_text_puts(out, escape);
-        }
+        for (size_t i = 0; i < len; i++)
+            mx_hex_add(out, "\\x", (unsigned char)at[i], 2);
     }
     mcpx_text_add(out, start, (size_t)(end - start));
     mcpx_text_puts(out, cut ? "...\n" : "\n");

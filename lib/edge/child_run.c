@@ -53,14 +53,6 @@ static bool open_pipe(int *reads, int *writes)
     return true;
 }
 
-static bool open_errors(struct ends *ends, bool discard)
-{
-    if (!discard)
-        return open_pipe(&ends->ours[MX_END_ERRORS], &ends->theirs[MX_END_ERRORS]);
-    ends->theirs[MX_END_ERRORS] = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    return ends->theirs[MX_END_ERRORS] >= 0;
-}
-
 static bool open_ends(struct ends *ends, bool discard)
 {
     int pair[2];
@@ -71,9 +63,12 @@ static bool open_ends(struct ends *ends, bool discard)
         return false;
     ends->ours[MX_END_CONTROL] = pair[0];
     ends->theirs[MX_END_CONTROL] = pair[1];
+    if (discard)
+        ends->theirs[MX_END_ERRORS] = open("/dev/null", O_WRONLY | O_CLOEXEC);
     return open_pipe(&ends->theirs[MX_END_INPUT], &ends->ours[MX_END_INPUT]) &&
            open_pipe(&ends->ours[MX_END_OUTPUT], &ends->theirs[MX_END_OUTPUT]) &&
-           open_errors(ends, discard);
+           (discard ? ends->theirs[MX_END_ERRORS] >= 0
+                    : open_pipe(&ends->ours[MX_END_ERRORS], &ends->theirs[MX_END_ERRORS]));
 }
 
 static bool make_mark(char *mark)

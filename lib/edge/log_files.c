@@ -27,7 +27,6 @@ enum { NAME_ROOM = 64, TRIES = 1000 };
 
 static const char *const folders[MCPX_RECORD_COUNT] = {"envelope_validation", "telemetry"};
 
-/* One log. */
 struct log {
     const char *folder;
     int place;            /* its folder; -1 = it could not be opened */
@@ -88,14 +87,6 @@ static int is_ours(const struct dirent *entry)
         return false;
     at += strspn(name + at, "0123456789");
     return strcmp(name + at, ".jsonl") == 0;
-}
-
-/* Opens the folder of a log, and makes it when it is missing. Returns -1 with errno on failure. */
-static int open_folder(int dir, const char *folder)
-{
-    if (mkdirat(dir, folder, 0700) != 0 && errno != EEXIST)
-        return -1;
-    return openat(dir, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* Opens a new file; when its name is taken because the clock was set back, a later name. On failure
@@ -205,6 +196,7 @@ static int open_dir(char *path)
 
 struct mx_log_files *mx_log_files_open(const struct mx_log_files_config *config)
 {
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     struct mx_log_files *files = calloc(1, sizeof *files);
     int dir, why;
 
@@ -226,10 +218,10 @@ struct mx_log_files *mx_log_files_open(const struct mx_log_files_config *config)
 
         *log = (struct log){
             .folder = folders[i], .place = -1, .wall_ms = config->wall_ms, .fd = -1};
-        if (dir >= 0) {
-            log->place = open_folder(dir, log->folder);
+        if (dir >= 0 && (mkdirat(dir, log->folder, 0700) == 0 || errno == EEXIST))
+            log->place = openat(dir, log->folder, flags);
+        if (dir >= 0)
             why = errno;
-        }
         if (log->place >= 0)
             start_file(files, log);
         else
@@ -238,16 +230,6 @@ struct mx_log_files *mx_log_files_open(const struct mx_log_files_config *config)
     if (dir >= 0)
         close(dir);
     return files;
-}
-
-static ssize_t try_write(const struct log *log, struct mcpx_slice line)
-{
-    ssize_t done;
-
-    do
-        done = write(log->fd, line.text, line.len);
-    while (done < 0 && errno == EINTR);
-    return done;
 }
 
 void mx_log_files_write(struct mx_log_files *files, enum mcpx_record which,
@@ -265,7 +247,9 @@ void mx_log_files_write(struct mx_log_files *files, enum mcpx_record which,
         log->wall_ms = now > log->wall_ms ? now : log->wall_ms;
         start_file(files, log);
     }
-    done = try_write(log, line);
+    do
+        done = write(log->fd, line.text, line.len);
+    while (done < 0 && errno == EINTR);
     if (done >= 0 && (size_t)done == line.len) {
         log->len += done;
         return;

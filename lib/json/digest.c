@@ -6,6 +6,7 @@
  */
 #include "lib/json/digest.h"
 
+#include "lib/base/fault.h"
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
 #include "lib/base/scoped.h"
@@ -21,21 +22,19 @@
 /* A byte of a string, as it stands between quotes. */
 static void write_byte(struct mcpx_text *out, char byte)
 {
-    static const char digits[] = "0123456789abcdef";
     static const char meanings[] = "\"\\\b\f\n\r\t";
     static const char letters[] = "\"\\bfnrt";
-    char escape[] = "\\u0000";
     const char *found;
 
-    if (byte == '"' || byte == '\\' || (unsigned char)byte < ' ') {
-        found = byte ? strchr(meanings, byte) : NULL;
-        escape[1] = found ? letters[found - meanings] : 'u';
-        escape[4] = digits[(unsigned char)byte >> 4];
-        escape[5] = digits[byte & 15];
-        mcpx_text_add(out, escape, found ? 2 : 6);
+    if (byte != '"' && byte != '\\' && (unsigned char)byte >= ' ') {
+        mcpx_text_add(out, &byte, 1);
         return;
     }
-    mcpx_text_add(out, &byte, 1);
+    found = byte ? strchr(meanings, byte) : NULL;
+    if (found)
+        mcpx_text_add(out, (const char[]){'\\', letters[found - meanings]}, 2);
+    else
+        mx_hex_add(out, "\\u", (unsigned char)byte, 4);
 }
 
 void mx_canonical_string(struct mcpx_text *out, struct mcpx_slice text)
@@ -62,13 +61,15 @@ static void write_string(struct mcpx_text *out, const struct mx_tree *tree, uint
     mcpx_text_add(out, "\"", 1);
 }
 
+static void write_value(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node);
+
 static void write_array(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
 {
     mcpx_text_add(out, "[", 1);
     MX_EACH_ITEM(at, tree, node) {
         if (at > node + 1)
             mcpx_text_add(out, ",", 1);
-        mx_canonical_value(out, tree, at);
+        write_value(out, tree, at);
     }
     mcpx_text_add(out, "]", 1);
 }
@@ -84,14 +85,14 @@ static void write_object(struct mcpx_text *out, const struct mx_tree *tree, uint
             mcpx_text_add(out, ",", 1);
         write_string(out, tree, members[i].node);
         mcpx_text_add(out, ":", 1);
-        mx_canonical_value(out, tree, members[i].node + 1);
+        write_value(out, tree, members[i].node + 1);
     }
     mcpx_text_add(out, "}", 1);
     free(members);
 }
 
 /* Calls itself for the contents of containers; mx_tree_read limits the depth. */
-void mx_canonical_value(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
+static void write_value(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
 {
     struct mx_number number;
 
@@ -115,19 +116,22 @@ void mx_canonical_value(struct mcpx_text *out, const struct mx_tree *tree, uint3
     }
 }
 
-struct mcpx_fault mx_canonical_fault(const struct mx_tree *tree)
+enum mcpx_err mx_canonical_read(struct mx_tree *tree, struct mcpx_slice json,
+                                struct mcpx_fault *fault)
 {
-    struct mcpx_fault fault = {"an exponent has more than nine digits", "", 0};
+    const char *reason = "an exponent has more than nine digits";
+    enum mcpx_err err = mx_tree_read(tree, json, fault);
     uint32_t node = 0;
 
+    if (err || !tree->ambiguous)
+        return err;
     while (node + 1 < tree->count && !tree->nodes[node].ambiguous)
         node++;
-    fault.offset = tree->nodes[node].begin;
     if (mx_tree_type(tree, node) == MCPX_JSON_STRING)
-        fault.reason = mx_inside_has_half(mx_tree_inside(tree, node))
-                           ? "a string holds half a surrogate pair"
-                           : "a name stands twice in its object";
-    return fault;
+        reason = mx_inside_has_half(mx_tree_inside(tree, node))
+                     ? "a string holds half a surrogate pair"
+                     : "a name stands twice in its object";
+    return mx_fault_set(fault, reason, "", tree->nodes[node].begin);
 }
 
 enum mcpx_err mcpx_canonical_add(struct mcpx_text *out, struct mcpx_slice json,
@@ -135,15 +139,10 @@ enum mcpx_err mcpx_canonical_add(struct mcpx_text *out, struct mcpx_slice json,
 {
     MX_SCOPED(mx_tree_fini) struct mx_tree tree = {0};
     size_t len = out->len;
-    enum mcpx_err err = mx_tree_read(&tree, json, fault);
+    enum mcpx_err err = mx_canonical_read(&tree, json, fault);
 
-    if (!err && tree.ambiguous) {
-        if (fault)
-            *fault = mx_canonical_fault(&tree);
-        err = MCPX_EINVALID;
-    }
     if (!err && mcpx_text_reserve(out, json.len))
-        mx_canonical_value(out, &tree, 0);
+        write_value(out, &tree, 0);
     if (!err && out->failed)
         err = MCPX_ENOMEM;
     if (err)

@@ -19,20 +19,11 @@ bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES]);
  */
 bool mx_websocket_accept(struct mcpx_slice key, char out[MX_ACCEPT_LEN + 1]);
 
-/**
- * Appends the canonical form (mcpx/digest.h) of an unambiguous value. Memory failure shows in
- * `out`.
- */
-void mx_canonical_value(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node);
-
 /** Appends a text as a string in canonical form. `text` is UTF-8, not escaped. */
 void mx_canonical_string(struct mcpx_text *out, struct mcpx_slice text);
 
-/**
- * The first of a tree's nodes that is ambiguous, and why.
- *
- * tree   ambiguous
- */
-struct mcpx_fault mx_canonical_fault(const struct mx_tree *tree);
+/** As mx_tree_read, but returns MCPX_EINVALID for an ambiguous text, too. */
+enum mcpx_err mx_canonical_read(struct mx_tree *tree, struct mcpx_slice json,
+                                struct mcpx_fault *fault);
 
 #endif

@@ -92,14 +92,11 @@ enum mcpx_json_type mcpx_json_type(struct mcpx_slice value)
 enum mcpx_err mcpx_json_check(struct mcpx_slice text, size_t depth_max,
                               struct mcpx_slice *value, struct mcpx_fault *fault)
 {
-    struct mcpx_fault found = {"", "", 0};
     struct mx_scan scan;
-    enum mcpx_err err = mx_scan(text, depth_max, &scan, &found);
+    enum mcpx_err err = mx_scan(text, depth_max, &scan, fault);
 
     if (err == MCPX_OK)
         *value = scan.value;
-    else if (fault)
-        *fault = found;
     return err;
 }
 
@@ -141,7 +138,6 @@ void mcpx_json_walk_start(struct mcpx_json_walk *walk, struct mcpx_slice value)
     }
 }
 
-/* Ends the walk for good. */
 static bool walk_over(struct mcpx_json_walk *walk)
 {
     walk->name = walk->value = absent;

@@ -6,6 +6,7 @@
  */
 #include "lib/json/json_write.h"
 
+#include "lib/base/ident.h"
 #include "lib/base/plain.h"
 
 #include <mcpx/json.h>
@@ -176,6 +177,16 @@ void mx_json_add_optional(struct mcpx_text *out, const char *name, struct mcpx_s
 {
     if (text.text)
         mcpx_json_add_member(out, name, text);
+}
+
+void mx_json_add_time(struct mcpx_text *out, const char *name, int64_t wall_ms)
+{
+    char time[MX_TIME_LEN + 1];
+
+    if (!wall_ms)
+        return;
+    mx_time_format(wall_ms, time);
+    mcpx_json_add_member(out, name, mcpx_slice_of(time));
 }
 
 void mx_json_add_strings(struct mcpx_text *out, const char *name,

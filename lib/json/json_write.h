@@ -35,6 +35,9 @@ void mx_json_add_bool(struct mcpx_text *out, const char *name, bool value);
 /** Appends a string, unless it is absent. */
 void mx_json_add_optional(struct mcpx_text *out, const char *name, struct mcpx_slice text);
 
+/** Appends an instant as mx_time_format writes it, unless it is 0. */
+void mx_json_add_time(struct mcpx_text *out, const char *name, int64_t wall_ms);
+
 /** Appends an array of strings. */
 void mx_json_add_strings(struct mcpx_text *out, const char *name,
                          const struct mcpx_slice *texts, size_t count);

@@ -13,6 +13,7 @@
  */
 #include "lib/json/scan.h"
 
+#include "lib/base/fault.h"
 #include "lib/json/escape.h"
 
 /* Open brackets. The lowest bit of `kinds` is set when the innermost one is a brace, the next bit
@@ -227,14 +228,12 @@ static const unsigned char *scan_members(struct mx_reader *reader, struct nestin
 static enum mcpx_err refuse_text(struct mcpx_slice text, const struct mx_reader *reader,
                                  struct mcpx_fault *fault)
 {
-    fault->field = "";
-    if (!mx_utf8_is_valid(text, &fault->offset)) {
-        fault->reason = "expected UTF-8, found bytes that are none";
-        return MCPX_EUTF8;
-    }
-    fault->reason = reader->reason;
-    fault->offset = (size_t)(reader->fault_at - (const unsigned char *)text.text);
-    return MCPX_EINVALID;
+    size_t offset = (size_t)(reader->fault_at - (const unsigned char *)text.text);
+
+    if (mx_utf8_is_valid(text, &offset))
+        return mx_fault_set(fault, reader->reason, "", offset);
+    mx_fault_set(fault, "expected UTF-8, found bytes that are none", "", offset);
+    return MCPX_EUTF8;
 }
 
 enum mcpx_err mx_scan(struct mcpx_slice text, size_t depth_max, struct mx_scan *out,

@@ -58,7 +58,7 @@ struct mx_scan {
  * text        borrowed for as long as `out` is used
  * depth_max   deepest nesting accepted; 0 = no limit up to the built-in MX_DEPTH_MAX
  * out         filled on success; unspecified on failure
- * fault       filled on failure: reason and exact offset of the first fault (field is "")
+ * fault       filled on failure: reason and exact offset of the first fault (field is ""); or NULL
  *
  * Returns MCPX_OK; MCPX_EUTF8 when the text is not UTF-8, even when another error comes before;
  * MCPX_EINVALID otherwise, too deep nesting included. Linear in the text; never allocates.

@@ -125,6 +125,14 @@ bool mx_tree_is(const struct mx_tree *tree, uint32_t node, struct mcpx_slice tex
 int mx_tree_compare(const struct mx_tree *a, uint32_t node_a, const struct mx_tree *b,
                     uint32_t node_b);
 
+/** True when two names are equal, unescaped. */
+static inline bool mx_tree_same_names(const struct mx_tree *a, uint32_t name_a,
+                                      const struct mx_tree *b, uint32_t name_b)
+{
+    return a->nodes[name_a].hash == b->nodes[name_b].hash &&
+           mx_tree_compare(a, name_a, b, name_b) == 0;
+}
+
 /**
  * Appends the JSON Pointer of a node; for a name, that of its member. Walks down from node 0.
  * Halves of surrogate pairs become U+FFFD.
@@ -139,9 +147,6 @@ void mx_tree_pointer_name(const struct mx_tree *tree, uint32_t name, struct mcpx
 
 /** Appends a string or name, unescaped; halves of surrogate pairs become U+FFFD. */
 void mx_tree_unescape(const struct mx_tree *tree, uint32_t node, struct mcpx_text *out);
-
-/** Writes a string or name, unescaped, to `out`; `out` has room for its bytes. */
-void mx_tree_plain(const struct mx_tree *tree, uint32_t node, char *out, size_t *len);
 
 /** Frees the memory and leaves an empty index. */
 void mx_tree_fini(struct mx_tree *tree);

@@ -141,11 +141,6 @@ bool mx_tree_point(const struct mx_tree *tree, uint32_t from, struct mcpx_slice 
     return true;
 }
 
-void mx_tree_plain(const struct mx_tree *tree, uint32_t node, char *out, size_t *len)
-{
-    mx_unescape(mx_tree_inside(tree, node), out, len);
-}
-
 void mx_tree_unescape(const struct mx_tree *tree, uint32_t node, struct mcpx_text *out)
 {
     struct mcpx_slice raw = mx_tree_inside(tree, node);
@@ -283,20 +278,13 @@ static bool same_items(const struct mx_tree *a, uint32_t node_a, const struct mx
     return true;
 }
 
-static bool same_names(const struct mx_tree *a, uint32_t name_a, const struct mx_tree *b,
-                       uint32_t name_b)
-{
-    return a->nodes[name_a].hash == b->nodes[name_b].hash &&
-           mx_tree_compare(a, name_a, b, name_b) == 0;
-}
-
 /* The value in `b` of the member with this name of `a`; 0 when there is none. */
 static uint32_t find_member(const struct mx_tree *a, uint32_t name, const struct mx_tree *b,
                             uint32_t object, int64_t *steps)
 {
     *steps -= (int64_t)b->nodes[object].count / NAMES_PER_STEP;
     MX_EACH_MEMBER(at, b, object) {
-        if (same_names(a, name, b, at))
+        if (mx_tree_same_names(a, name, b, at))
             return at + 1;
     }
     return 0;
@@ -310,7 +298,7 @@ static bool same_members(const struct mx_tree *a, uint32_t node_a, const struct 
     MX_EACH_MEMBER(at, a, node_a) {
         uint32_t value = at_b + 1;
 
-        if (!same_names(a, at, b, at_b))
+        if (!mx_tree_same_names(a, at, b, at_b))
             value = find_member(a, at, b, node_b, steps);
         if (value == 0 || !mx_tree_same(a, at + 1, b, value, steps))
             return false;

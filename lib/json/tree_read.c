@@ -18,6 +18,7 @@
  */
 #include "lib/json/tree.h"
 
+#include "lib/base/fault.h"
 #include "lib/json/escape.h"
 #include "lib/json/number.h"
 #include "lib/json/scan.h"
@@ -33,19 +34,13 @@ static void mark_twice(struct mx_tree *tree, uint32_t name)
     tree->ambiguous = true;
 }
 
-static bool are_equal(const struct mx_tree *tree, uint32_t a, uint32_t b)
-{
-    return tree->nodes[a].hash == tree->nodes[b].hash &&
-           mx_tree_compare(tree, a, tree, b) == 0;
-}
-
 static void compare_pairs(struct mx_tree *tree, uint32_t object)
 {
     uint32_t names[FEW], count = 0;
 
     MX_EACH_MEMBER(at, tree, object) {
         for (uint32_t i = 0; i < count; i++) {
-            if (are_equal(tree, names[i], at))
+            if (mx_tree_same_names(tree, names[i], tree, at))
                 mark_twice(tree, at);
         }
         names[count++] = at;
@@ -90,7 +85,8 @@ static bool fill_table(struct mx_tree *tree, uint32_t object)
     MX_EACH_MEMBER(at, tree, object) {
         size_t slot = tree->nodes[at].hash & (size - 1);
 
-        for (; tree->table[slot] && !are_equal(tree, tree->table[slot], at); probes++)
+        for (; tree->table[slot] && !mx_tree_same_names(tree, tree->table[slot], tree, at);
+             probes++)
             slot = (slot + 1) & (size - 1);
         if (tree->table[slot])
             mark_twice(tree, at);
@@ -125,7 +121,6 @@ void mx_tree_trim(struct mx_tree *tree, size_t bytes)
         mx_tree_fini(tree);
 }
 
-/* Adds a node that begins at `at`. */
 static inline struct mx_node *push(struct builder *b, const unsigned char *at,
                                    enum mcpx_json_type type)
 {
@@ -332,17 +327,14 @@ static bool nodes_ready(struct mx_tree *tree, size_t bytes)
     return tree->nodes;
 }
 
-/* Finds why a text was not accepted. */
 static enum mcpx_err refuse(struct mcpx_slice text, struct mcpx_fault *fault)
 {
-    struct mcpx_fault found = {"text is too long", "", MX_TREE_BYTES};
-    enum mcpx_err err = MCPX_EINVALID;
     struct mx_scan scan;
+    enum mcpx_err err;
 
-    if (text.len <= MX_TREE_BYTES)
-        err = mx_scan(text, MX_TREE_DEPTH, &scan, &found);
-    if (fault)
-        *fault = found;
+    if (text.len > MX_TREE_BYTES)
+        return mx_fault_set(fault, "text is too long", "", MX_TREE_BYTES);
+    err = mx_scan(text, MX_TREE_DEPTH, &scan, fault);
     return err == MCPX_OK ? MCPX_EINVALID : err;
 }
 

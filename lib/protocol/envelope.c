@@ -165,7 +165,6 @@ static const char *find_unfit(const struct mx_member *member, size_t *offset)
 
 /* ---- an envelope ---- */
 
-/* An envelope while it is read. */
 struct reading {
     struct mcpx_envelope *envelope;
     struct mcpx_fault *fault;

@@ -17,6 +17,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/fault.h"
+#include "lib/json/decisive.h"
 #include "lib/json/escape.h"
 #include "lib/protocol/grammar.h"
 
@@ -221,28 +222,13 @@ static bool is_header_text(struct mcpx_slice text)
            mx_utf8_is_valid(text, NULL);
 }
 
-/* Cuts off a letter of ASCII in any case, `ſ` being one of s. False when another one is there. */
-static bool take_letter(struct mcpx_slice *rest, char letter)
-{
-    static const struct mcpx_slice long_s = {"\xc5\xbf", 2};
-    size_t len = 0;
-
-    if (rest->len > 0 && (rest->text[0] | 0x20) == letter)
-        len = 1;
-    else if (letter == 's' && rest->len >= long_s.len &&
-             memcmp(rest->text, long_s.text, long_s.len) == 0)
-        len = long_s.len;
-    *rest = mx_behind(*rest, len);
-    return len > 0;
-}
-
-/* `system` and `system:...` in any letter case: senders of the router's own envelopes. */
+/* `system` and `system:...` in any letter case, `ſ` being one of s: senders of the router's own
+ * envelopes. mx_fold_compare undoes escapes, which an id does not have. */
 static bool is_router_name(struct mcpx_slice id)
 {
-    for (const char *letter = "system"; *letter; letter++)
-        if (!take_letter(&id, *letter))
-            return false;
-    return id.len == 0 || *id.text == ':';
+    struct mcpx_slice name = mx_cut_at(&id, ':');
+
+    return !memchr(name.text, '\\', name.len) && mx_fold_compare(name, "system") != MX_UNLIKE;
 }
 
 bool mcpx_participant_id_is_valid(struct mcpx_slice id)

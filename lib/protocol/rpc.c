@@ -81,7 +81,6 @@ static const struct {
 
 enum { OTHERS = sizeof others / sizeof *others, MEMBERS_MAX = 4 };
 
-/* Checks `_meta` itself. */
 static bool check_meta(struct mcpx_slice meta, struct mcpx_fault *fault)
 {
     struct mx_decisive task = {.name = "taskId"};

@@ -44,14 +44,7 @@ void *mx_build_take(struct mx_build *build, size_t bytes)
 
 struct mcpx_slice mx_build_text(struct mx_build *build, uint32_t node)
 {
-    size_t room = build->tree->nodes[node].end - build->tree->nodes[node].begin;
-    struct mcpx_slice text = {NULL, 0};
-    char *plain = mx_build_take(build, room);
-
-    if (plain)
-        mx_tree_plain(build->tree, node, plain, &text.len);
-    text.text = plain;
-    return text;
+    return mx_library_text(build->library, &build->program->arena, build->tree, node);
 }
 
 uint32_t mx_build_unit_at(struct mx_build *build, struct mx_place place)

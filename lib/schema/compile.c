@@ -34,7 +34,6 @@ void mx_build_fini(struct mx_build *build)
     mcpx_text_fini(&build->reason);
 }
 
-/* Compiles the subschema of this number. */
 static void make_unit(struct mx_build *build, size_t number)
 {
     struct mx_compiled_schema *program = build->program;
@@ -90,7 +89,6 @@ static size_t find_name(struct mx_build *build, struct names *names, struct mcpx
     return names->count;
 }
 
-/* Resolves a reference. */
 static void follow(struct mx_build *build, struct names *names, struct mx_pending *pending)
 {
     struct mcpx_slice name;
@@ -122,13 +120,6 @@ static void look_for(struct mx_build *build, struct dynamic_name *name)
     }
 }
 
-static int by_resource(const void *a, const void *b)
-{
-    const struct mx_dynamic *left = a, *right = b;
-
-    return (left->resource > right->resource) - (left->resource < right->resource);
-}
-
 /* Gives dynamic references the resources with their name. */
 static void settle_dynamic(struct mx_build *build, struct names *names)
 {
@@ -140,7 +131,7 @@ static void settle_dynamic(struct mx_build *build, struct names *names)
         if (!name->kept)
             return;
         memcpy(name->kept, name->choices, bytes);
-        qsort(name->kept, name->count, sizeof *name->kept, by_resource);
+        qsort(name->kept, name->count, sizeof *name->kept, mx_compare_rows);
     }
     for (size_t i = 0; i < build->pending_count; i++) {
         struct mx_target *target = build->pending[i].target;

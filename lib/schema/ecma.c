@@ -10,6 +10,7 @@
 #include "lib/schema/regex.h"
 
 #include "lib/base/digits.h"
+#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 
 #include <stdlib.h>
@@ -114,17 +115,13 @@ static size_t decimal_number(const struct reader *r, size_t *ahead)
 
 static bool put_code_point(struct reader *r, size_t count, long code)
 {
-    static const char digits[] = "0123456789abcdef";
-    char text[12] = "\\x{000000}";
-
     if (code > 0x10ffff)
         return refuse(r, "must not have a character above 10ffff");
     if (code >= 0xd800 && code <= 0xdfff)
         return refuse(r,
                       "must not have half a surrogate pair: no text that is judged has one");
-    for (int i = 8; i > 2; i--, code /= 16)
-        text[i] = digits[(unsigned long)code % 16];
-    return put(r, count, text);
+    mx_hex_add(r->out, "\\x{", (uint32_t)code, 6);
+    return put(r, count, "}");
 }
 
 /* "\uXXXX", or a pair of them for one character, or "\u{...}". */

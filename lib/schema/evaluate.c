@@ -92,7 +92,6 @@ enum mcpx_err mx_report_error(struct mcpx_schema_report *report,
     return mx_report_parts(report, &one, (const char *const[]){""}, 1);
 }
 
-/* Reports that the evaluation exceeded a bound. */
 static enum mcpx_err fill_bound(struct mcpx_schema_report *report,
                                 const struct mx_subject *subject, uint32_t node)
 {

@@ -78,14 +78,12 @@ static const struct entry *find_entry(struct mx_run *run, const struct members *
     return NULL;
 }
 
-/* Position of a walk through an object. */
 struct member_walk {
     uint32_t name;
     uint32_t guess;
     uint32_t required; /* required names found */
 };
 
-/* Checks one member. */
 static bool judge_member(struct mx_run *run, const struct members *members,
                          struct member_walk *walk, uint32_t index)
 {

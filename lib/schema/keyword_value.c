@@ -86,13 +86,6 @@ static void tell_choice(const struct mx_op *op, struct mcpx_text *out)
 static const struct mx_action enum_action = {"enum", run_choice, tell_choice, NULL};
 static const struct mx_action const_action = {"const", run_choice, tell_choice, NULL};
 
-static int compare_values(const void *a, const void *b)
-{
-    const struct value *left = a, *right = b;
-
-    return (left->hash > right->hash) - (left->hash < right->hash);
-}
-
 static void add_value(struct mx_build *build, struct choice *choice, uint32_t node)
 {
     mx_format(&build->constants, build->constants.len > 0 ? ",%s" : "[%s",
@@ -121,7 +114,7 @@ static void add_choice(struct mx_build *build, const struct mx_action *action, u
         add_value(build, choice, value);
     MX_EACH_WHILE(list, at, tree, list, false)
         add_value(build, choice, at);
-    qsort(choice->values, choice->count, sizeof *choice->values, compare_values);
+    qsort(choice->values, choice->count, sizeof *choice->values, mx_compare_rows);
     mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, choice});
 }
 
@@ -154,7 +147,6 @@ static void add_types(struct mx_build *build)
         add_choice(build, &const_action, 0, build->value[MX_KEY_CONST]);
 }
 
-/* Code points of a string. */
 static uint32_t count_points(const struct mx_tree *tree, uint32_t node)
 {
     struct mcpx_slice raw = mx_tree_inside(tree, node);
@@ -289,7 +281,6 @@ static void add_pattern(struct mx_build *build)
 /* Digits per step, and work of mx_number_is_multiple per step. */
 enum { DIGITS_PER_STEP = 64, WORK_PER_STEP = 100 };
 
-/* A number of the schema, and its text there. */
 struct limit {
     struct mx_number number;
     struct mcpx_slice text;

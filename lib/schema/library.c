@@ -10,6 +10,7 @@
 #include "lib/base/rows.h"
 #include "lib/base/scoped.h"
 #include "lib/json/digest.h"
+#include "lib/json/escape.h"
 #include "lib/json/tree.h"
 
 const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri)
@@ -65,9 +66,6 @@ void mx_library_keywords(const struct mx_library *library, const struct mx_tree 
     }
 }
 
-static const char unknown[] = "must be a dialect that is known here: 2020-12 or draft-07";
-static const char lacking[] = "must not require a vocabulary that is not known here";
-
 /* Limit of meta-schemas based on each other: more count as a cycle. */
 enum { BASES_MAX = 8 };
 
@@ -122,7 +120,6 @@ static uint8_t vocabulary_bit(const struct mx_tree *tree, uint32_t name)
     return 0;
 }
 
-/* Reads `$vocabulary` of a meta-schema. */
 static bool read_vocabularies(const struct mx_tree *tree, uint32_t object,
                               struct mx_manner *manner)
 {
@@ -177,7 +174,7 @@ static bool follow(struct mcpx_text *uri, const struct mcpx_schema_options *opti
             asked = mx_tree_member(&tree, 0, MCPX_SLICE("$vocabulary"));
         }
         if (asked && !read_vocabularies(&tree, asked, &own)) {
-            *reason = lacking;
+            *reason = "must not require a vocabulary that is not known here";
             return false;
         }
         if (uri->len > 0 && !find_builtin(mcpx_text_view(uri), &base))
@@ -198,7 +195,7 @@ bool mx_dialect_find(struct mcpx_slice uri, const struct mcpx_schema_options *op
 
     if (uri.len && uri.text[uri.len - 1] == '#')
         dialect.uri.len--; /* none of the name */
-    *reason = unknown;
+    *reason = "must be a dialect that is known here: 2020-12 or draft-07";
     if (find_builtin(dialect.uri, out))
         return true;
     mcpx_text_slice(&name, dialect.uri);
@@ -235,6 +232,19 @@ bool mx_library_starve(struct mx_library *library)
 {
     library->err = MCPX_ENOMEM;
     return false;
+}
+
+struct mcpx_slice mx_library_text(struct mx_library *library, struct mx_arena *arena,
+                                  const struct mx_tree *tree, uint32_t node)
+{
+    char *plain = mx_arena_take(arena, tree->nodes[node].end - tree->nodes[node].begin);
+    struct mcpx_slice text = {plain, 0};
+
+    if (plain)
+        mx_unescape(mx_tree_inside(tree, node), plain, &text.len);
+    else
+        mx_library_starve(library);
+    return text;
 }
 
 bool mx_library_init(struct mx_library *library, const struct mcpx_schema_options *options,

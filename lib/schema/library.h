@@ -210,6 +210,10 @@ bool mx_library_spend(struct mx_library *library, struct mx_place place, uint64_
 /** Notes that memory ran out. Returns false. */
 bool mx_library_starve(struct mx_library *library);
 
+/** The unescaped text of a string or name, kept in `arena`; absent, noted, without memory. */
+struct mcpx_slice mx_library_text(struct mx_library *library, struct mx_arena *arena,
+                                  const struct mx_tree *tree, uint32_t node);
+
 /**
  * Finds the keywords of a schema.
  *

@@ -75,6 +75,14 @@ struct mx_unit {
     uint8_t types; /* of the accepted values; others are refused */
 };
 
+/** Order of two rows by the uint32_t that each begins with, for qsort. */
+static inline int mx_compare_rows(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    return (left > right) - (left < right);
+}
+
 /** A dynamic target of a name: its subschema in one resource. */
 struct mx_dynamic {
     uint32_t resource;

@@ -99,7 +99,6 @@ static enum mcpx_err count(struct mx_regex *regex, struct mx_regex_sums *sums)
     return MCPX_OK;
 }
 
-/* Notes properties of the pattern. */
 static void look_at(struct mx_regex *regex, struct mcpx_slice pattern)
 {
     uint32_t all = 0;

@@ -23,20 +23,6 @@ struct mx_walk {
     uint32_t depth;
 };
 
-/* A string's text, for as long as the library lives. */
-static struct mcpx_slice keep_text(struct mx_library *library, const struct mx_tree *tree,
-                                   uint32_t node)
-{
-    struct mcpx_slice kept = {
-        mx_arena_take(&library->arena, tree->nodes[node].end - tree->nodes[node].begin), 0};
-
-    if (kept.text)
-        mx_tree_plain(tree, node, (char *)(uintptr_t)kept.text, &kept.len);
-    else
-        mx_library_starve(library);
-    return kept;
-}
-
 /* The string value of a schema's keyword; 0 for other types. */
 static uint32_t string_of(const struct mx_tree *tree, uint32_t schema, struct mcpx_slice name)
 {
@@ -56,7 +42,7 @@ static bool walk_dialect(const struct mx_walk *walk, uint32_t node, struct mx_di
 
     if (!value)
         return true;
-    uri = keep_text(walk->library, tree, value);
+    uri = mx_library_text(walk->library, &walk->library->arena, tree, value);
     return uri.text &&
            (mx_dialect_find(uri, walk->library->options, dialect, &reason) ||
             mx_library_refuse(walk->library, (struct mx_place){walk->document, value},
@@ -71,7 +57,7 @@ static bool add_own_anchor(struct mx_walk *walk, uint32_t node, uint32_t value, 
 
     if (!value)
         return true;
-    anchor.name = keep_text(walk->library, tree, value);
+    anchor.name = mx_library_text(walk->library, &walk->library->arena, tree, value);
     return anchor.name.text && mx_library_add_resource(walk->library, anchor, value);
 }
 
@@ -105,7 +91,6 @@ static bool enter_resource(struct mx_walk *walk, uint32_t node, struct mcpx_slic
            mx_library_add_root(library, own.place, walk->resource);
 }
 
-/* Takes note of a schema's names. */
 static bool take_names(struct mx_walk *walk, uint32_t node)
 {
     struct mx_library *library = walk->library;
@@ -117,7 +102,7 @@ static bool take_names(struct mx_walk *walk, uint32_t node)
     if (is_07 && mx_tree_member(tree, node, MCPX_SLICE("$ref")))
         return true;
     if (id) {
-        text = keep_text(library, tree, id);
+        text = mx_library_text(library, &library->arena, tree, id);
         if (!text.text)
             return false;
     }
@@ -139,7 +124,6 @@ static bool take_names(struct mx_walk *walk, uint32_t node)
 
 static bool walk_schema(struct mx_walk walk, uint32_t node);
 
-/* Walks through the schemas in a keyword's value. */
 static bool walk_value(const struct mx_walk *walk, enum mx_shape shape, uint32_t value)
 {
     const struct mx_tree *tree = &walk->library->documents[walk->document].tree;
@@ -209,7 +193,6 @@ static uint32_t *new_numbers(size_t count)
     return numbers;
 }
 
-/* Reads a text as the newest document. */
 static bool read_document(struct mx_library *library, struct mcpx_slice text)
 {
     struct mx_document *document;
@@ -286,10 +269,9 @@ static bool follow_pointer(struct mx_library *library, uint32_t resource,
     struct mx_walk walk = {library, place.document, resource, 0};
 
     while (pointer.len > 0) {
-        size_t len = 1;
+        const char *slash = memchr(pointer.text + 1, '/', pointer.len - 1);
+        size_t len = slash ? (size_t)(slash - pointer.text) : pointer.len;
 
-        while (len < pointer.len && pointer.text[len] != '/')
-            len++;
         if (!mx_library_spend(library, place, document->tree.nodes[place.node].count) ||
             !mx_tree_point(&document->tree, place.node, (struct mcpx_slice){pointer.text, len},
                            &place.node))
@@ -307,7 +289,6 @@ static bool follow_pointer(struct mx_library *library, uint32_t resource,
     return mx_library_add_root(library, place, walk.resource) && walk_schema(walk, place.node);
 }
 
-/* Follows the fragment of a reference. */
 static bool follow_fragment(struct mx_library *library, uint32_t resource,
                             struct mcpx_slice fragment, struct mx_place *out,
                             struct mcpx_slice *name)

@@ -8,6 +8,7 @@
  */
 #include "lib/schema/run.h"
 
+#include "lib/json/escape.h"
 #include "lib/json/number.h"
 #include "lib/json/tree.h"
 
@@ -365,7 +366,7 @@ bool mx_run_matches(struct mx_run *run, const struct mx_regex *regex, uint32_t n
         plain = mx_arena_take(run->scratch, text.len);
         if (!plain)
             return mx_run_starve(run, node);
-        mx_tree_plain(run->tree, node, plain, &text.len);
+        mx_unescape(text, plain, &text.len);
         text.text = plain;
     }
     if (!*run->matcher)

@@ -9,7 +9,6 @@
  */
 #include "lib/base/rows.h"
 #include "lib/base/scoped.h"
-#include "lib/json/digest.h"
 #include "lib/json/tree.h"
 #include "lib/schema/build.h"
 #include "lib/schema/library.h"
@@ -20,7 +19,6 @@
 /* Limit of meta-schemas of meta-schemas: more count as a cycle. */
 enum { METAS_MAX = 4 };
 
-/* A schema in the making. */
 struct making {
     struct mcpx_schema *const *metas; /* compiled, by enum mcpx_dialect */
     const struct mcpx_schema_options *options;
@@ -80,7 +78,6 @@ static void add_path(const struct making *making, struct mx_place place, struct 
     mx_tree_path(&library->documents[place.document].tree, place.node, out);
 }
 
-/* Reports why the schema is unusable. */
 static enum mcpx_err refuse(struct making *making, struct mx_place place, const char *keyword,
                             const char *message)
 {
@@ -94,7 +91,6 @@ static enum mcpx_err refuse(struct making *making, struct mx_place place, const 
     return path.failed ? MCPX_ENOMEM : mx_report_error(making->report, error);
 }
 
-/* Reports the reason noted in the library. */
 static enum mcpx_err refuse_noted(struct making *making)
 {
     const struct mx_library *library = &making->library;
@@ -168,7 +164,6 @@ static enum mcpx_err check_root(struct making *making, struct mx_place root)
     return err == MCPX_ELIMIT ? MCPX_EINVALID : err;
 }
 
-/* Checks all roots known so far. */
 static enum mcpx_err check_roots(struct making *making)
 {
     enum mcpx_err err = MCPX_OK;
@@ -182,7 +177,6 @@ static enum mcpx_err check_roots(struct making *making)
     return err;
 }
 
-/* Reads, checks, compiles. */
 static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct mcpx_slice text)
 {
     enum mcpx_err err, compiled;
@@ -301,18 +295,6 @@ static enum mcpx_err cut(struct mcpx_slice *text, struct mcpx_slice pointer,
     return err;
 }
 
-/* The fingerprint of a schema; false when it has none: compiling reports the reason. */
-static bool take_fingerprint(struct mcpx_slice text, char *out)
-{
-    mx_scoped_text canonical = {0};
-    MX_SCOPED(mx_tree_fini) struct mx_tree tree = {0};
-
-    if (text.len > MCPX_SCHEMA_BYTES_MAX || mx_tree_read(&tree, text, NULL) || tree.ambiguous)
-        return false;
-    mx_canonical_value(&canonical, &tree, 0);
-    return !canonical.failed && mcpx_digest_bytes(mcpx_text_view(&canonical), out) == MCPX_OK;
-}
-
 /* The place of a schema on the shelf; `count` when it is not there. */
 static size_t find(const struct mcpx_shelf *shelf, const char *fingerprint,
                    enum mcpx_dialect dialect)
@@ -366,8 +348,10 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
     if (!report)
         report = &unread;
     err = options->pointer.len ? cut(&text, options->pointer, report) : MCPX_OK;
-    is_kept =
-        !err && take_fingerprint(text, fingerprint) && !options->find && options->uri.len == 0;
+    /* A text without a fingerprint is refused below, with the reason. */
+    is_kept = !err && text.len <= MCPX_SCHEMA_BYTES_MAX &&
+              mcpx_digest_json(text, fingerprint, NULL) == MCPX_OK && !options->find &&
+              options->uri.len == 0;
     if (is_kept) {
         size_t place = find(shelf, fingerprint, options->dialect);
 

@@ -18,9 +18,7 @@ struct parts {
 
 static size_t find_byte(struct mcpx_slice text, char byte)
 {
-    const char *found = text.len ? memchr(text.text, byte, text.len) : NULL;
-
-    return found ? (size_t)(found - text.text) : text.len;
+    return mx_cut_at(&text, byte).len;
 }
 
 static struct mcpx_slice head(struct mcpx_slice text, size_t len)

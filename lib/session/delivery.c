@@ -167,7 +167,6 @@ enum { PAUSE_MIN_MS = 500, PAUSE_MAX_MS = 3600000 };
 /* How long we try to have something stored, when nothing of ours is. */
 enum { STORING_MS = 600000 };
 
-/* A refusal by the router. */
 struct refusal {
     enum mcpx_err err;
     int64_t retry_ms;
@@ -184,11 +183,6 @@ static int64_t read_pause(struct mcpx_slice value)
     if (!mx_decimal_clamp(value, PAUSE_MAX_MS, &number) || number < PAUSE_MIN_MS)
         return PAUSE_MIN_MS;
     return (int64_t)number;
-}
-
-static void refusal_fini(struct refusal *refusal)
-{
-    mx_block_unref(refusal->words);
 }
 
 static void read_refusal(struct mcpx_slice payload, struct refusal *out)
@@ -256,7 +250,7 @@ enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_i
 {
     struct mcpx_slice about = in->envelope->correlation_id;
     struct mx_own *own = about.text ? mx_pending_find(&session->pending, about) : NULL;
-    MX_SCOPED(refusal_fini) struct refusal refusal = {0};
+    struct refusal refusal = {0};
 
     read_refusal(in->envelope->payload, &refusal);
     if (!refusal.words)
@@ -277,5 +271,6 @@ enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_i
         /* otherwise it has arrived, and a later attempt to write it again was refused */
         tell_refused(session, in, &refusal, own);
     }
+    mx_block_unref(refusal.words);
     return MCPX_OK;
 }

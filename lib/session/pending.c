@@ -26,12 +26,6 @@ void mx_own_unref(struct mx_own *own)
 
 /* ---- the outbox ---- */
 
-void mx_outbox_init(struct mx_outbox *outbox)
-{
-    *outbox = (struct mx_outbox){
-        .held_until = INT64_MIN, .paused_until = INT64_MIN, .window = MX_WINDOW};
-}
-
 static void unlink_own(struct mx_outbox *outbox, struct mx_own *own)
 {
     *(own->previous ? &own->previous->next : &outbox->first) = own->next;

@@ -94,9 +94,6 @@ struct mx_outbox {
     struct mx_block *lent_text;
 };
 
-/** Makes an empty outbox. */
-void mx_outbox_init(struct mx_outbox *outbox);
-
 /** Releases what is lent; the envelopes belong to mx_pending. */
 void mx_outbox_give_back(struct mx_outbox *outbox);
 

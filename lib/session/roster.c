@@ -17,7 +17,6 @@
 
 #include <mcpx/envelope.h>
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* ---- lists of strings ---- */

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An envelope being composed. */
 struct drafting {
     const struct mcpx_draft *draft;
     struct mcpx_fault *fault;
@@ -114,17 +113,13 @@ static void write_envelope(const struct drafting *drafting, const char *id,
                            struct mcpx_text *out)
 {
     const struct mcpx_draft *draft = drafting->draft;
-    char expires[MX_TIME_LEN + 1];
 
     mx_format(out, "{\"protocol\":%q,\"id\":%q", MCPX_PROTOCOL, id);
     if (draft->to_count > 0)
         mx_json_add_strings(out, "to", draft->to, draft->to_count);
     mcpx_json_add_member(out, "kind", drafting->kind.text);
     mx_json_add_optional(out, "correlation_id", draft->correlation_id);
-    if (draft->expires_ms) {
-        mx_time_format(draft->expires_ms, expires);
-        mcpx_json_add_member(out, "expires", mcpx_slice_of(expires));
-    }
+    mx_json_add_time(out, "expires", draft->expires_ms);
     mx_format(out, ",\"payload\":%s}", drafting->payload);
 }
 
@@ -223,7 +218,6 @@ static enum mcpx_err check_right(const struct mcpx_session *session,
     return MCPX_OK;
 }
 
-/* Sends what was read. */
 static enum mcpx_err send_draft(struct mcpx_session *session, struct drafting *drafting,
                                 struct mcpx_now now, struct mcpx_slice *id)
 {

@@ -249,7 +249,8 @@ enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
         (struct mx_inbound){.senders.key = key, .max = session->config.inbound_max};
     session->proposals = session->requests;
     session->recent = (struct mx_recent){.key = key, .max = session->config.inbound_max};
-    mx_outbox_init(&session->outbox);
+    session->outbox = (struct mx_outbox){
+        .held_until = INT64_MIN, .paused_until = INT64_MIN, .window = MX_WINDOW};
     if (session->config.instance)
         make_instance(session);
     *out = session;

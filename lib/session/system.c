@@ -11,8 +11,6 @@
 #include "lib/base/digits.h"
 #include "lib/session/session_state.h"
 
-#include <stdlib.h>
-
 /* Reads the place from the member `topic`. When there is none, or it cannot be read, nothing
  * changes. */
 static void read_place(struct mx_place *place, struct mcpx_slice payload)
@@ -43,20 +41,6 @@ struct welcome {
     struct mx_person *you;
     struct mx_roster others;
 };
-
-/* A number of bytes; 0 when it cannot be read. */
-static size_t read_size(struct mcpx_slice value)
-{
-    uint64_t size;
-
-    return mx_decimal_read(value, SIZE_MAX, &size) ? (size_t)size : 0;
-}
-
-static void welcome_fini(struct welcome *welcome)
-{
-    mx_person_free(welcome->you);
-    mx_roster_fini(&welcome->others);
-}
 
 static enum mcpx_err read_others(struct mcpx_slice list, struct mx_roster *out)
 {
@@ -196,6 +180,7 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     struct mcpx_slice limit = mcpx_json_get(mcpx_json_get(payload, "limits"), "message_bytes");
     bool resumed = mcpx_slice_equal(mcpx_json_get(payload, "resumed"), MCPX_SLICE("true"));
     struct mx_roster others;
+    uint64_t message_max = 0; /* when it cannot be read */
     bool is_first = session->connection == MX_CONNECTED;
     bool was_known = session->us;
     bool is_renamed = learn_id(session, welcome->you);
@@ -209,7 +194,8 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     others = session->roster;
     session->roster = welcome->others;
     welcome->others = others; /* to be freed with it */
-    session->message_max = read_size(limit);
+    (void)mx_decimal_read(limit, SIZE_MAX, &message_max);
+    session->message_max = (size_t)message_max;
     if (is_first) {
         session->welcome_ms = session->mono_ms;
         if (!resumed) /* a router that tells no place here has none */
@@ -234,7 +220,8 @@ static enum mcpx_err take_welcome(struct mcpx_session *session, const struct mx_
     else if (err != MCPX_ENOMEM)
         mx_tell_expected(session, in, MCPX_VIOLATION_TEXT, "payload",
                          "expected a welcome with you and participants");
-    welcome_fini(&welcome);
+    mx_person_free(welcome.you);
+    mx_roster_fini(&welcome.others);
     return err == MCPX_ENOMEM ? err : MCPX_OK;
 }
 

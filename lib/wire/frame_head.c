@@ -43,7 +43,6 @@ static size_t length_size(unsigned second)
     return (second & LENGTH) == LENGTH_64 ? 8 : 0;
 }
 
-/* Reads the long form of the length. */
 static const char *read_length(const unsigned char *at, size_t size, uint64_t *len)
 {
     *len = 0;

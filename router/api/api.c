@@ -11,8 +11,6 @@
 #include "lib/wire/http_head.h"
 #include <mcpx/json.h>
 
-#include <strings.h>
-
 enum { NAMES_MAX = 1000 }; /* names in one answer */
 
 /* ---- the request ---- */
@@ -154,15 +152,12 @@ bool api_target(const struct api_call *call, struct change_act *act, struct http
 /* A duplicate header arrives joined by ", ". Its space is not valid in a token. */
 enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer)
 {
-    const struct mcpx_slice scheme = MCPX_SLICE("Bearer");
-    struct mcpx_slice token = authorization;
+    struct mcpx_slice token = authorization, scheme = mx_cut_at(&token, ' ');
 
-    if (token.len < scheme.len || strncasecmp(token.text, scheme.text, scheme.len) != 0 ||
-        (token.len > scheme.len && token.text[scheme.len] != ' ')) {
+    if (!mx_same_word(scheme, "Bearer")) {
         *bearer = (struct mcpx_slice){0};
         return MCPX_OK;
     }
-    token = (struct mcpx_slice){token.text + scheme.len, token.len - scheme.len};
     token = mx_trim(token, " ");
     if (!mx_http_is_visible(token))
         return MCPX_ETOKEN;
@@ -278,16 +273,6 @@ void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault
                   fault->offset);
     else
         mx_format(&reply->detail, ": %s (byte %s)", fault->reason, fault->offset);
-}
-
-void api_write_time(struct mcpx_text *out, const char *name, int64_t wall_ms)
-{
-    char text[MX_TIME_LEN + 1];
-
-    if (!wall_ms)
-        return;
-    mx_time_format(wall_ms, text);
-    mcpx_json_add_member(out, name, mcpx_slice_of(text));
 }
 
 struct name_page api_page(const struct api_call *call)

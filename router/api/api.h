@@ -149,9 +149,6 @@ bool api_refuse(const struct api_call *call, enum mcpx_err err, struct http_repl
 /** Fills target and author of a change. Returns false, with a problem, for an invalid id. */
 bool api_target(const struct api_call *call, struct change_act *act, struct http_reply *reply);
 
-/** Appends a member with an instant; nothing when it is 0. */
-void api_write_time(struct mcpx_text *out, const char *name, int64_t wall_ms);
-
 /** Appends a member: the changes active now, as an array. */
 void api_write_changes(const struct change_list *list, int64_t wall_ms, struct mcpx_text *out);
 

@@ -37,7 +37,6 @@ struct register_page {
     size_t row_count;
 };
 
-/* Writes a set: grants as they were stated, denials. */
 static void write_set(struct grant *grant, int64_t wall_ms, struct mcpx_text *out)
 {
     const struct mcpx_capset *set = grant->capset;
@@ -80,7 +79,7 @@ static void write_connection(const struct api_call *call, const struct peer *pee
     if (call->api->origin_of && peer_owner(peer)) {
         call->api->origin_of(peer_owner(peer), &where);
         mcpx_json_add_member(out, "address", mcpx_slice_of(address_text(where.from, address)));
-        api_write_time(out, "since", where.since_ms);
+        mx_json_add_time(out, "since", where.since_ms);
     }
     mx_json_end_object(out);
 }

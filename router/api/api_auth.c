@@ -2,12 +2,11 @@
  * api_auth.c - issues credentials: tokens to all clients in dev mode, tickets to participants that
  * cannot send a token in a WebSocket handshake, renewals.
  */
-
+#include "lib/json/digest.h"
 #include "lib/json/json_write.h"
 #include "router/api/api.h"
 #include "router/policy/grants/grant.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 
 /* ---- dev mode ---- */
@@ -111,7 +110,6 @@ static void answer_ticket(const struct api_call *call, struct http_reply *reply)
  * narrowed to a few seconds.
  */
 
-/* The connections to be renewed. */
 struct renewing {
     struct mcpx_slice topic;
     /* Of the only connection to renew; absent = any of the participant in the topic. */
@@ -144,8 +142,7 @@ static enum mcpx_err renew_all(const struct api_call *call, struct renewing *ren
     enum mcpx_err err = MCPX_OK;
 
     memcpy(renewing->old, renewing->grant->credential->token, sizeof renewing->old);
-    if (old.text &&
-        EVP_Digest(old.text, old.len, renewing->old, NULL, EVP_sha256(), NULL) != 1)
+    if (old.text && !mx_sha256(old, renewing->old))
         return MCPX_ENOMEM;
     while (!err && (peer = change_plans_next_peer(call->api->hub, identity, renewing->topic,
                                                   peer)) != NULL) {

@@ -23,15 +23,6 @@ struct change_request {
 
 /* ---- read ---- */
 
-static bool refuse_item(const char *member, size_t index, const struct mcpx_fault *fault,
-                        enum mcpx_err err, struct http_reply *reply)
-{
-    mx_scoped_text name = mx_formatted("%s[%s]", member, index);
-
-    api_body_fault(err, name.failed ? member : name.text, fault, reply);
-    return false;
-}
-
 static bool read_list(const json_t *body, const char *member, struct grant_list *list,
                       enum mcpx_err (*add)(struct grant_list *list, const json_t *value,
                                            struct mcpx_fault *fault),
@@ -43,8 +34,12 @@ static bool read_list(const json_t *body, const char *member, struct grant_list 
         struct mcpx_fault fault = {0};
         enum mcpx_err err = add(list, json_array_get(array, i), &fault);
 
-        if (err)
-            return refuse_item(member, i, &fault, err, reply);
+        if (err) {
+            mx_scoped_text name = mx_formatted("%s[%s]", member, i);
+
+            api_body_fault(err, name.failed ? member : name.text, &fault, reply);
+            return false;
+        }
     }
     return true;
 }
@@ -102,9 +97,9 @@ void api_write_changes(const struct change_list *list, int64_t wall_ms, struct m
             mx_json_add_optional(out, "kind", change->grant.pattern);
         if (change->grant.to_count > 0)
             mx_json_add_strings(out, "to", change->grant.to, change->grant.to_count);
-        api_write_time(out, "until", change->grant.expires_ms);
+        mx_json_add_time(out, "until", change->grant.expires_ms);
         mcpx_json_add_member(out, "by", change->by);
-        api_write_time(out, "at", change->made_ms);
+        mx_json_add_time(out, "at", change->made_ms);
         mx_json_end_object(out);
     }
     mx_json_end_array(out);
@@ -142,7 +137,7 @@ static enum mcpx_err write_outcome(const struct change_request *request,
     if (!err)
         err = add_capabilities(out, "newCapabilities", result->after, act->wall_ms);
     mcpx_json_add_member(out, "modifiedBy", act->by);
-    api_write_time(out, "modifiedAt", act->wall_ms);
+    mx_json_add_time(out, "modifiedAt", act->wall_ms);
     mx_json_begin_array(out, "denied");
     for (size_t i = 0; i < set->deny_count; i++)
         mx_json_add_item(out, mx_capset_denial(set, i));
@@ -185,7 +180,6 @@ static void tell_pattern(const struct api_call *call, const struct change_act *a
                                     .until = made ? made->grant.expires_ms : 0});
 }
 
-/* Tells and counts each pattern that was given or taken away. */
 static void tell_all(const struct api_call *call, const struct change_request *request,
                      const struct change_list *list)
 {
@@ -400,9 +394,9 @@ static void write_answer(const struct kick *kick, struct mcpx_text *out)
     mx_json_add_optional(out, "topic", kick->act.topic);
     mx_json_add_number(out, "connections", (int64_t)(kick->connections + kick->waiting));
     mx_json_add_number(out, "tickets", (int64_t)kick->tickets);
-    api_write_time(out, "barredUntil", kick->until_ms);
+    mx_json_add_time(out, "barredUntil", kick->until_ms);
     mcpx_json_add_member(out, "modifiedBy", kick->act.by);
-    api_write_time(out, "modifiedAt", kick->act.wall_ms);
+    mx_json_add_time(out, "modifiedAt", kick->act.wall_ms);
     mx_json_add_bool(out, "dryRun", kick->preview);
     mx_json_end_object(out);
 }

@@ -80,7 +80,6 @@ static struct grant *grant_of_participant(const struct api_call *call, struct mc
     return NULL;
 }
 
-/* Returns the grant in question: of a list, of a participant, or of the caller. */
 static struct grant *pick_grant(const struct api_call *call, struct http_reply *reply)
 {
     const json_t *list = json_object_get(call->body, "capabilities");

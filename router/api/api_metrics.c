@@ -59,7 +59,6 @@ static void write_amount(const struct mx_classes *classes, uint64_t amount,
         mx_format(out, "%s", amount);
 }
 
-/* Appends a histogram. */
 static void metric_histogram(const char *name, const char *help,
                              const struct mx_classes *classes,
                              const struct mx_histogram *histogram, struct mcpx_text *out)
@@ -200,7 +199,6 @@ static void write_about_reload(const struct api_call *call, struct mcpx_text *ou
 
 /* ---- the router ---- */
 
-/* Milliseconds in a second. */
 enum { MS = 1000 };
 
 /*
@@ -314,8 +312,7 @@ static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
     if (tls->crl_until_s)
         metric_value("mcpx_tls_client_crl_expiry_seconds",
                      "When all revocation lists of the first authority of clients have ended, "
-                     "in seconds "
-                     "since 1970",
+                     "in seconds since 1970",
                      (uint64_t)tls->crl_until_s, out);
     metric_value("mcpx_tls_handshakes_total", "TLS handshakes that succeeded", tls->handshakes,
                  out);
@@ -376,8 +373,7 @@ static void answer_metrics(const struct api_call *call, struct http_reply *reply
         metric_histogram("mcpx_loop_turn_seconds",
                          "How long turns of the loop took, without the waiting in between",
                          &stage_times, call->api->turns, out);
-    if (call->api->changes)
-        write_changes(call->api->changes, out);
+    write_changes(call->api->changes, out);
     write_about_store(call, out);
     write_about_keys(call, out);
     write_about_reload(call, out);

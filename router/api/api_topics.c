@@ -5,7 +5,6 @@
  * each time, would delay all others for a second. The hub keeps topics and participants sorted. So
  * a page begins at the end of the previous one, and costs only its own rows.
  */
-#include "lib/base/ident.h"
 #include "lib/json/json_write.h"
 #include "router/api/api.h"
 #include <mcpx/json.h>
@@ -27,7 +26,6 @@ struct listing {
     struct mcpx_slice next;
 };
 
-/* Fills a block with the next topics, and returns their number. */
 static size_t take_block(struct listing *listing)
 {
     size_t count = 0;
@@ -126,18 +124,16 @@ static void write_rate(const char *name, uint64_t left, struct mcpx_text *out)
 static void answer_rate_limit(const struct api_call *call, struct http_reply *reply)
 {
     const struct topic *topic = hub_topic_find(call->api->hub, call->name);
-    char reset[MX_TIME_LEN + 1];
     struct rate_state rate;
 
     if (!topic || !topic_rate(topic, call->grant->identity, call->now, &rate)) {
         http_reply_fail(reply, MCPX_ENOTFOUND, "Participant not found in topic");
         return;
     }
-    mx_time_format(call->now.wall_ms + rate.full_in_ms, reset);
     mx_json_begin_object(&reply->body, NULL);
     write_rate("messages", rate.messages, &reply->body);
     write_rate("bytes", rate.bytes, &reply->body);
-    mcpx_json_add_member(&reply->body, "resetTime", mcpx_slice_of(reset));
+    mx_json_add_time(&reply->body, "resetTime", call->now.wall_ms + rate.full_in_ms);
     mx_json_end_object(&reply->body);
 }
 

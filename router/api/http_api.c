@@ -28,7 +28,6 @@ static const struct api_route *const tables[] = {
 
 /* ---- the tables as a document ---- */
 
-/* Writes type and bounds of a parameter or of a body's member. */
 static void write_schema(const char *name, const struct http_param *param,
                          struct mcpx_text *out)
 {

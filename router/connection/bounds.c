@@ -121,7 +121,6 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
                 UINT64_MAX, out);
 }
 
-/* A consumer of memory. */
 struct part {
     const char *what;
     uint64_t bytes;
@@ -174,7 +173,7 @@ void bounds_write_needs(const struct config *config, const struct machine_limits
 {
     const struct hub_config *hub = &config->hub;
     uint64_t connections = hub->connections_max ? hub->connections_max : CONNECTIONS_UNLIMITED;
-    bool is_signed = config->tokens && jwt_ring_count(tokens_ring(config->tokens)) > 0;
+    bool is_signed = config->tokens && jwt_ring_count(&config->tokens->ring) > 0;
     const struct part parts[] = {
         {"the program and its configuration", machine->taken},
         {"logs", hub->log_bytes},
@@ -287,7 +286,6 @@ static bool check_key(const char *path, struct mcpx_text *errors)
     return !err || fault(errors, "audit.key_file", path, why ? why : mcpx_strerror(err));
 }
 
-/* Appends the certificate's names, its end, and the days left. */
 static void describe_certificate(const struct tls_settings *settings,
                                  const struct tls_files *files, int64_t wall_ms,
                                  struct mcpx_text *out)
@@ -309,10 +307,8 @@ static void describe_certificate(const struct tls_settings *settings,
 static void warn_of_end(const char *path, int64_t left_s, struct mcpx_text *warnings)
 {
     if (left_s <= 0)
-        mx_format(warnings,
-                  "tls.certificate_file: %s: has expired, so clients refuse it; expected one "
-                  "that is valid today\n",
-                  path);
+        (void)fault(warnings, "tls.certificate_file", path,
+                    "has expired, so clients refuse it; expected one that is valid today");
     else if (left_s < RENEW_DAYS * DAY_S)
         mx_format(warnings,
                   "tls.certificate_file: %s: ends in %s days; expected one that is good for "
@@ -320,16 +316,13 @@ static void warn_of_end(const char *path, int64_t left_s, struct mcpx_text *warn
                   path, left_s / DAY_S, (int64_t)RENEW_DAYS);
 }
 
-/* Appends a line for each likely mistake in the files. */
 static void warn_of_tls(const struct tls_settings *settings, const struct tls_files *files,
                         int64_t wall_ms, struct mcpx_text *warnings)
 {
     warn_of_end(settings->files[TLS_CERTIFICATE], files->until_s - wall_ms / 1000, warnings);
     if (mx_file_is_public(settings->files[TLS_KEY]))
-        mx_format(warnings,
-                  "tls.key_file: %s: everybody on this machine may read it; chmod o-r mends "
-                  "that\n",
-                  settings->files[TLS_KEY]);
+        (void)fault(warnings, "tls.key_file", settings->files[TLS_KEY],
+                    "everybody on this machine may read it; chmod o-r mends that");
     if (files->revoked.until_s && files->revoked.until_s <= wall_ms / 1000)
         (void)fault(warnings, "tls.client_crl_file", settings->files[TLS_CLIENT_CRL],
                     "has a list that has expired, so everybody of its authority who shows a "

@@ -141,11 +141,9 @@ static void on_welcome(uv_timer_t *timer)
 {
     struct edge *edge = timer->data;
     struct mcpx_now now = edge_now(edge);
+    struct connection *connection;
 
-    while (!list_is_empty(&edge->welcoming)) {
-        struct connection *connection =
-            LIST_ELEMENT(edge->welcoming.next, struct connection, in_welcoming);
-
+    while ((connection = LIST_FIRST(&edge->welcoming, struct connection, in_welcoming))) {
         if (connection->deadline_ms > now.mono_ms) {
             uv_timer_start(timer, on_welcome,
                            (uint64_t)(connection->deadline_ms - now.mono_ms), 0);

@@ -123,9 +123,9 @@ static bool begin_next(struct edge *edge)
 {
     struct signatures *signatures = &edge->signatures;
 
-    if (list_is_empty(&signatures->waiting))
+    signatures->now = LIST_FIRST(&signatures->waiting, struct signing, link);
+    if (!signatures->now)
         return false;
-    signatures->now = LIST_ELEMENT(signatures->waiting.next, struct signing, link);
     list_remove(&signatures->now->link);
     if (signatures->tried < signatures->now->turn)
         signatures->tried = signatures->now->turn;

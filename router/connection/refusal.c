@@ -23,12 +23,9 @@
 
 struct mcpx_slice request_path(const struct http_request *request)
 {
-    struct mcpx_slice path = request->target;
-    const char *query = path.len ? memchr(path.text, '?', path.len) : NULL;
+    struct mcpx_slice rest = request->target;
 
-    if (query)
-        path.len = (size_t)(query - path.text);
-    return path;
+    return mx_cut_at(&rest, '?');
 }
 
 void answer_send(struct connection *connection, struct http_reply *reply)
@@ -81,21 +78,17 @@ static const char unknown[] = "neither a token of the configuration nor a JWT";
 /* Returns the unverified claims of a token; NULL when it has none. */
 static json_t *read_claims(struct mcpx_slice bearer)
 {
-    const char *end = bearer.text + bearer.len;
-    const char *first = bearer.len ? memchr(bearer.text, '.', bearer.len) : NULL;
-    const char *last = first ? memchr(first + 1, '.', (size_t)(end - first - 1)) : NULL;
+    struct mcpx_slice rest = bearer, claims;
     mx_scoped_text text = {0};
 
-    if (!last || bearer.len > JWT_BYTES_MAX)
-        return NULL;
-    if (!mx_base64url_decode((struct mcpx_slice){first + 1, (size_t)(last - first - 1)},
-                             &text) ||
+    (void)mx_cut_at(&rest, '.');
+    claims = mx_cut_at(&rest, '.');
+    if (!rest.text || bearer.len > JWT_BYTES_MAX || !mx_base64url_decode(claims, &text) ||
         text.failed)
         return NULL;
     return json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
 }
 
-/* Returns a date of the claims; `missing` when there is none. */
 static int64_t date_of(const json_t *claims, const char *name, int64_t missing)
 {
     int64_t date = missing;
@@ -141,7 +134,6 @@ static void token_reason_find(struct tokens *tokens, struct credentials *credent
     json_decref(claims);
 }
 
-/* Releases the members. */
 static void token_reason_fini(struct token_reason *reason)
 {
     grant_unref(reason->grant);
@@ -286,7 +278,6 @@ static void find_who(struct edge *edge, const struct http_request *request,
                          &found->grant);
 }
 
-/* Finds the reason for refusing the holder of a certificate. */
 static void judge_certificate(const struct http_request *request, struct mcpx_slice token,
                               struct token_reason *found)
 {

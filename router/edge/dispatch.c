@@ -21,7 +21,6 @@ static void log_failed(const struct connection *connection, const char *why)
             log_string("remote", connection_remote(connection)));
 }
 
-/* Charges for TLS work that the client caused: records and new keys. */
 static void charge(struct connection *connection, const struct mx_tls_opened *opened)
 {
     struct edge *edge = connection->edge;
@@ -169,16 +168,14 @@ static void go_on(struct connection *connection)
 
 bool dispatch_turn(struct edge *edge)
 {
+    struct connection *connection;
     struct link waiting;
 
     edge->turn++;
     edge->others_ns = 0;
     list_init(&waiting);
     list_splice(&waiting, &edge->waiting);
-    while (!list_is_empty(&waiting)) {
-        struct connection *connection =
-            LIST_ELEMENT(waiting.next, struct connection, in_waiting);
-
+    while ((connection = LIST_FIRST(&waiting, struct connection, in_waiting))) {
         list_remove(&connection->in_waiting);
         if (loop_budget_permits(connection))
             go_on(connection);

@@ -16,7 +16,6 @@
  * participants, or a revoked one, stands for none.
  */
 
-/* Returns the participant of a name; NULL when there is none. */
 static const char *find(const struct tls_settings *settings, const char *name)
 {
     const struct tls_name *names = settings->names;
@@ -163,12 +162,9 @@ bool recheck_connection(struct connection *connection)
 
 static struct connection *first_due(struct edge *edge)
 {
-    struct connection *first;
+    struct connection *first = LIST_FIRST(&edge->all, struct connection, in_all);
 
-    if (list_is_empty(&edge->all))
-        return NULL;
-    first = LIST_ELEMENT(edge->all.next, struct connection, in_all);
-    return first->generation == edge->generation ? NULL : first;
+    return first && first->generation != edge->generation ? first : NULL;
 }
 
 bool grant_recheck_turn(struct edge *edge)

@@ -26,6 +26,15 @@ struct exchange {
     struct mx_http_chunks chunks;
 };
 
+static const struct mx_http_fault bad_method = {
+    501, "the method is not known here; methods have capital letters", NULL};
+static const struct mx_http_fault two_fields = {
+    400, "Authorization, Origin and Content-Type may stand there once each", NULL};
+static const struct mx_http_fault no_length = {
+    411, "Content-Length or Transfer-Encoding: chunked is required", NULL};
+static const struct mx_http_fault tls_on_plain_port = {
+    400, "this port does not speak TLS; use http:// or ws:// with it", NULL};
+
 /* The type of a handshake's record; no request begins with it. RFC 8446 section 5.1. */
 enum { TLS_FIRST_BYTE = 0x16 };
 
@@ -230,10 +239,7 @@ static bool judge_body(struct connection *connection)
     bool takes = find_method(exchange->request.method)->has_body;
 
     if (takes && !exchange->head.has_length && !exchange->head.is_chunked) {
-        answer_refuse(
-            connection,
-            &(struct mx_http_fault){
-                411, "Content-Length or Transfer-Encoding: chunked is required", NULL});
+        answer_refuse(connection, &no_length);
         return false;
     }
     if (is_too_big(connection, exchange->head.length))
@@ -280,11 +286,6 @@ static bool asks_for_upgrade(const struct mx_http_head *head)
 {
     return head->minor == 1 && mx_http_lists(head, "upgrade", "websocket");
 }
-
-static const struct mx_http_fault bad_method = {
-    501, "the method is not known here; methods have capital letters", NULL};
-static const struct mx_http_fault two_fields = {
-    400, "Authorization, Origin and Content-Type may stand there once each", NULL};
 
 /* Picks the fields for the API. Returns NULL, or the error. A repeated field is an error, because
  * HTTP parsers differ in the one they use. */
@@ -351,10 +352,7 @@ static void take_head(struct connection *connection, const char *bytes, size_t l
     }
     if (exchange->in.text[0] == TLS_FIRST_BYTE) {
         /* The client speaks TLS and may not understand this answer. */
-        answer_refuse(
-            connection,
-            &(struct mx_http_fault){
-                400, "this port does not speak TLS; use http:// or ws:// with it", NULL});
+        answer_refuse(connection, &tls_on_plain_port);
         if (refusal_may_log(connection->edge, connection->from))
             LOG(LOG_INFO, "tls_on_plain_port", log_connection(connection),
                 log_string("hint", "its address in listen has no tls:// before it"),

@@ -276,8 +276,7 @@ static const char *advice_for(int error)
 {
     if (error == EADDRINUSE)
         return "; another program listens there, perhaps another mcpx-router: end it, or "
-               "choose "
-               "another port with --listen HOST:PORT";
+               "choose another port with --listen HOST:PORT";
     if (error == EACCES)
         return "; ports below 1024 are for root: choose another one with --listen HOST:PORT";
     return "";
@@ -285,12 +284,12 @@ static const char *advice_for(int error)
 
 static struct addrinfo *resolve(const struct config_listen *where, struct mcpx_text *errors)
 {
-    struct addrinfo hints = {0}, *found = NULL;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_PASSIVE | AI_NUMERICSERV},
+                    *found = NULL;
     bool any = strcmp(where->host, "*") == 0 || !*where->host;
     int err;
 
-    hints.ai_socktype = SOCK_STREAM;
-    hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     err = getaddrinfo(any ? NULL : where->host, where->port, &hints, &found);
     if (err)
         mx_format(errors, "cannot listen on %s port %s: %s\n", where->host, where->port,

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <systemd/sd-daemon.h>
 
 enum { SOON_MS = 50 };
 
@@ -137,7 +138,7 @@ static void stop(struct edge *edge)
         edge->stop_at_ms = now.mono_ms;
         return;
     }
-    systemd_notify_send("STOPPING=1\nSTATUS=stopping");
+    sd_notify(0, "STOPPING=1\nSTATUS=stopping");
     LOG(LOG_INFO, "stopping", log_number("connections", (int64_t)edge->count));
     edge->stopping = edge->api.going = true;
     edge->stop_at_ms = now.mono_ms + edge->config->drain_ms;
@@ -298,9 +299,7 @@ enum mcpx_err edge_new(struct config *config, const struct config_sources *sourc
     struct edge *edge = calloc(1, sizeof *edge);
     enum mcpx_err err;
 
-    if (!edge)
-        return MCPX_ENOMEM;
-    if (uv_loop_init(&edge->loop)) {
+    if (!edge || uv_loop_init(&edge->loop)) {
         free(edge);
         return MCPX_ENOMEM;
     }
@@ -315,7 +314,7 @@ enum mcpx_err edge_new(struct config *config, const struct config_sources *sourc
 
 void edge_run(struct edge *edge)
 {
-    systemd_notify_send("READY=1\nSTATUS=ready");
+    sd_notify(0, "READY=1\nSTATUS=ready");
     clock_forget(&edge->clock); /* to open the store may have taken long */
     set_tick(edge, edge_now(edge));
     LOG(LOG_INFO, "ready", log_string("version", mcpx_version()));
@@ -341,9 +340,8 @@ static void close_ours(struct edge *edge)
                            (uv_handle_t *)&edge->tick,       (uv_handle_t *)&edge->welcome,
                            (uv_handle_t *)&edge->reopen,     (uv_handle_t *)&edge->signals[0],
                            (uv_handle_t *)&edge->signals[1], (uv_handle_t *)&edge->signals[2]};
-    size_t i;
 
-    for (i = 0; i < sizeof ours / sizeof *ours; i++)
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (ours[i]->loop && !uv_is_closing(ours[i]))
             uv_close(ours[i], NULL);
 }

@@ -30,7 +30,6 @@ static enum mcpx_err may_wait(const struct edge *edge, const struct grant *grant
 
 /* ---- admitted ---- */
 
-/* True when the joining peer will replace another connection. */
 static bool replaces_another(const struct edge *edge, const struct peer *peer)
 {
     const struct topic *topic = hub_topic_find(edge->hub, peer_topic_name(peer));
@@ -70,12 +69,9 @@ static void let_in(struct connection *connection, struct peer *peer, bool replac
 
 void pending_connections_turn(struct edge *edge)
 {
-    struct link *joining = &edge->joining;
+    struct connection *connection;
 
-    while (!list_is_empty(joining)) {
-        struct connection *connection =
-            LIST_ELEMENT(joining->next, struct connection, in_joining);
-
+    while ((connection = LIST_FIRST(&edge->joining, struct connection, in_joining))) {
         if (peer_is_joining(connection->peer))
             return;
         list_remove(&connection->in_joining);
@@ -192,13 +188,8 @@ static bool is_key(struct mcpx_slice key)
     static const char digits[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-    if (key.len != MX_KEY_LEN || key.text[MX_KEY_LEN - 1] != '=' ||
-        key.text[MX_KEY_LEN - 2] != '=')
-        return false;
-    for (size_t i = 0; i < MX_KEY_LEN - 2; i++)
-        if (!key.text[i] || !strchr(digits, key.text[i]))
-            return false;
-    return true;
+    return key.len == MX_KEY_LEN && memcmp(key.text + MX_KEY_LEN - 2, "==", 2) == 0 &&
+           strspn(key.text, digits) == MX_KEY_LEN - 2; /* it stops at the "==" */
 }
 
 static bool refuse_handshake(struct connection *connection, int status, const char *why,

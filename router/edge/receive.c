@@ -150,7 +150,6 @@ static void take(struct connection *connection, enum mx_frames_step step,
         route(connection, found->payload);
 }
 
-/* Charges for control frames and tiny frames of the read. */
 static void charge(struct connection *connection)
 {
     size_t extra_charge = connection->extra_charge + connection->frames.tiny_frames;
@@ -221,7 +220,6 @@ void receive_bytes(struct connection *connection, char *bytes, size_t len)
 /* Limits of a round, some milliseconds; it ends at the first. A write may be 256 KiB. */
 enum { WRITES_PER_ROUND = 4096, BYTES_PER_ROUND = 4 << 20 };
 
-/* The rest of a round. */
 struct budget {
     int writes;
     int64_t bytes;
@@ -250,7 +248,6 @@ static bool is_left(const struct budget *budget)
     return budget->writes > 0 && budget->bytes > 0;
 }
 
-/* Writes the peer's output while the budget lasts and its socket takes more. */
 static void flush_peer(struct connection *connection, struct budget *budget)
 {
     struct output output;

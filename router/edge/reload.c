@@ -17,6 +17,7 @@
 #include <mcpx/json.h>
 
 #include <stdlib.h>
+#include <systemd/sd-daemon.h>
 
 /* ---- its result ---- */
 
@@ -26,7 +27,6 @@ struct reload_asker {
     char remote[ADDRESS_TEXT_SIZE];
 };
 
-/* The result of the thread. */
 struct reload_found {
     struct config config;         /* as it was read; empty once it is active */
     struct mcpx_text errors;      /* lines */
@@ -267,7 +267,7 @@ static bool take(struct edge *edge)
 
     edge->api.reloads.err = reload->err;
     if (!edge->stopping) {
-        systemd_notify_send("READY=1");
+        sd_notify(0, "READY=1");
         if (reload->err) {
             edge->api.reloads.refused++;
             tell_refused(edge, reload->err, &reload->found, &reload->asker);

@@ -2,16 +2,15 @@
  * store_turn.c - the store's threads only wake the loop. The loop takes their results once per
  * iteration, before output is written, so a stored batch leaves in one write for each subscriber.
  */
-
-#include "lib/json/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/base/scoped.h"
 #include "router/connection/loop_budget.h"
 #include "router/edge/edge_parts.h"
-#include "router/process/process.h"
 #include "router/store/store.h"
 
 #include <sys/statvfs.h>
+#include <systemd/sd-daemon.h>
 
-/* Quota of a participant in a file without a bound. */
 #define STORE_CAP_UNBOUNDED (UINT64_C(1) << 30)
 
 /* Events of the log for the states of a writer, in the order of enum stage_state. */
@@ -128,7 +127,6 @@ enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
 
 /* ---- its states ---- */
 
-/* Logs the state of a writer when it has changed. */
 static void log_state(const char *const *events, enum stage_state *was,
                       const struct stage_report *report)
 {
@@ -143,12 +141,11 @@ static void log_state(const char *const *events, enum stage_state *was,
 
 static void log_lines(struct edge *edge)
 {
-    mx_scoped_text line = {0};
+    mx_scoped_text lines = store_take_lines(edge->store);
+    struct mcpx_slice rest = mcpx_text_view(&lines), line;
 
-    while (store_next_line(edge->store, &line)) {
-        LOG(LOG_WARN, "topic_unreadable", log_text("reason", mcpx_text_view(&line)));
-        mcpx_text_reset(&line);
-    }
+    while ((line = mx_cut_at(&rest, '\n')).len > 0)
+        LOG(LOG_WARN, "topic_unreadable", log_text("reason", line));
 }
 
 bool store_turn_is_blocked(const struct edge *edge)
@@ -156,27 +153,16 @@ bool store_turn_is_blocked(const struct edge *edge)
     return edge->store && store_is_blocked(edge->store);
 }
 
-/* Sets the text of `systemctl status`. */
-static void tell_status(const char *why)
-{
-    mx_scoped_text status = mx_formatted("STATUS=%s", why ? why : "ready");
-
-    if (!status.failed)
-        systemd_notify_send(status.text);
-}
-
 static void watch(struct edge *edge)
 {
     const struct store_figures *figures = store_figures(edge->store);
-    const char *why = NULL;
+    const char *why = store_why(edge->store);
 
     log_state(store_events, &edge->store_state, &figures->sqlite);
     log_state(audit_events, &edge->audit_state, &figures->audit);
     log_lines(edge);
-    if (store_is_ready(edge->store, &why))
-        why = NULL;
     if (why != edge->api.store_why)
-        tell_status(why);
+        sd_notifyf(0, "STATUS=%s", why ? why : "ready"); /* for systemctl status */
     edge->api.store = edge->store;
     edge->api.store_why = why;
     loop_budget_pause_reads(edge, edge->settle_until_ms || store_turn_is_blocked(edge));

@@ -91,7 +91,6 @@ const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE])
 
 /* ---- client addresses in the head of a request ---- */
 
-/* Does a whole address begin with the first `bits` of another? */
 static bool address_begins(struct address whole, const unsigned char *with, unsigned bits)
 {
     unsigned rest = bits % 8;
@@ -141,17 +140,11 @@ static struct mcpx_slice take_last(struct mcpx_slice *list, char mark)
 /* An address, perhaps with a port behind it; one of IPv6 then stands in brackets. */
 static bool read_node(struct mcpx_slice node, struct address *out)
 {
-    const char *close = node.len ? memchr(node.text, ']', node.len) : NULL;
-    const char *colon = node.len ? memchr(node.text, ':', node.len) : NULL;
+    bool bracketed = node.len && *node.text == '[';
+    struct mcpx_slice rest = bracketed ? mx_behind(node, 1) : node;
+    struct mcpx_slice host = mx_cut_at(&rest, bracketed ? ']' : ':');
 
-    if (node.len && *node.text == '[')
-        return close &&
-               address_read(
-                   (struct mcpx_slice){node.text + 1, (size_t)(close - node.text) - 1}, out);
-    if (address_read(node, out))
-        return true;
-    return colon &&
-           address_read((struct mcpx_slice){node.text, (size_t)(colon - node.text)}, out);
+    return (!bracketed && address_read(node, out)) || (rest.text && address_read(host, out));
 }
 
 /*

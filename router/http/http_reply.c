@@ -187,9 +187,6 @@ enum { NAME_MAX_LEN = 16 };
 
 bool http_target_parse(struct mcpx_slice raw, struct http_target *out)
 {
-    const char *question;
-    size_t path_len;
-
     if (raw.len == 0 || raw.text[0] != '/')
         return false;
     for (size_t i = 0; i < raw.len; i++) {
@@ -198,11 +195,8 @@ bool http_target_parse(struct mcpx_slice raw, struct http_target *out)
         if (byte <= 0x20 || byte == 0x7f)
             return false;
     }
-    question = memchr(raw.text, '?', raw.len);
-    path_len = question ? (size_t)(question - raw.text) : raw.len;
-    out->path = (struct mcpx_slice){raw.text, path_len};
-    out->query = question ? (struct mcpx_slice){question + 1, raw.len - path_len - 1}
-                          : (struct mcpx_slice){0};
+    out->query = raw;
+    out->path = mx_cut_at(&out->query, '?');
     return true;
 }
 

@@ -16,7 +16,6 @@
 
 /* ---- which of its instances a joiner will be ---- */
 
-/* The instance of an admission. */
 struct instance {
     unsigned number;  /* of the instance */
     uint64_t key;     /* hash of the key that can claim it again; 0 = none */
@@ -152,7 +151,6 @@ static bool has_reached(const struct hub *hub, const struct usage *usage, enum c
     return cap == CAP_TOPICS && usage && is_at_limit(usage->topics, hub->config.topics_each);
 }
 
-/* Does the topic exist, or may it be created? */
 static enum mcpx_err check_topic(const struct hub *hub, const struct topic *topic,
                                  const struct usage *usage, struct mcpx_slice name,
                                  struct mcpx_now now)
@@ -169,7 +167,6 @@ static enum mcpx_err check_topic(const struct hub *hub, const struct topic *topi
     return has_reached(hub, usage, CAP_TOPICS) ? MCPX_ESHARE : MCPX_OK;
 }
 
-/* Would the participant be admitted, and as which instance? */
 static enum mcpx_err check_admission(const struct hub *hub, const struct grant *grant,
                                      const struct admission *admission, struct mcpx_now now,
                                      struct instance *instance)

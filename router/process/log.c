@@ -6,6 +6,7 @@
  */
 #include "router/process/log.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/ident.h"
 #include "lib/edge/line_writer.h"
 #include "lib/edge/timer.h"
@@ -93,7 +94,6 @@ static void add_head(struct mcpx_text *line, enum log_level level, const char *e
               ts, levels[level], event);
 }
 
-/* Composes an event in the line's buffer and hands it to the line writer. */
 static void put(enum log_level level, const char *event, const struct log_field *fields,
                 size_t count)
 {
@@ -109,7 +109,6 @@ static void put(enum log_level level, const char *event, const struct log_field 
         mx_line_writer_put(&state.writer, mcpx_text_view(line));
 }
 
-/* Reports lost lines at their place in the log. */
 static void report_lost(void)
 {
     struct log_field lines = log_number("lines", (int64_t)state.writer.lost);
@@ -174,10 +173,8 @@ bool log_permits(struct log_limit *limit, int64_t mono_ms)
 void log_lws(int level, const char *line)
 {
     static struct log_limit limit;
-    struct mcpx_slice text = mcpx_slice_of(line);
+    struct mcpx_slice text = mx_trim(mcpx_slice_of(line), "\r\n");
 
-    while (text.len && (text.text[text.len - 1] == '\n' || text.text[text.len - 1] == '\r'))
-        text.len--;
     /* Skips the line at error level about the start of each shutdown. */
     if (strncmp(line, "lws_libuv_stop", 14) == 0 ||
         !log_permits(&limit, mx_clock_now().mono_ms))

@@ -84,14 +84,8 @@ void systemd_notify_open(struct systemd_notify *notify)
     uint64_t us = 0;
 
     *notify = (struct systemd_notify){0};
-    if (sd_watchdog_enabled(0, &us) <= 0)
-        return;
-    notify->every_ms = us < 4000 ? 1 : (int64_t)(us / 2000);
-}
-
-void systemd_notify_send(const char *what)
-{
-    sd_notify(0, what);
+    if (sd_watchdog_enabled(0, &us) > 0)
+        notify->every_ms = us < 4000 ? 1 : (int64_t)(us / 2000);
 }
 
 /* systemd accepts a response to its signal only with a later time, so the start of the loop
@@ -116,9 +110,7 @@ int64_t systemd_notify_watchdog(struct systemd_notify *notify, int64_t mono_ms)
 
 /* ---- this process, and the machine ---- */
 
-enum { PAUSE_MS = 1000 };
-
-enum { LINE_SIZE = 128 };
+enum { PAUSE_MS = 1000, LINE_SIZE = 128, PATH_SIZE = 4096 };
 
 /* The first line of a file; "" when there is none. */
 static void read_line(const char *path, char line[LINE_SIZE])
@@ -183,8 +175,6 @@ void process_hide(void)
     prctl(PR_SET_DUMPABLE, 0);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }
-
-enum { PATH_SIZE = 4096 };
 
 /* The number in a file; UINT64_MAX for "max", and when there is none. */
 static uint64_t read_number(const char *path)

@@ -47,10 +47,7 @@ struct systemd_notify {
 /** Reads the interval of the watchdog. */
 void systemd_notify_open(struct systemd_notify *notify);
 
-/** Sends a state of sd_notify(3): "READY=1" at the start, and after each reload. */
-void systemd_notify_send(const char *what);
-
-/** Reports the start of a reload; READY=1 ends it. */
+/** Reports the start of a reload; sd_notify(3) with READY=1 ends it. */
 void systemd_notify_reloading(void);
 
 /**
@@ -65,8 +62,7 @@ int64_t systemd_notify_watchdog(struct systemd_notify *notify, int64_t mono_ms);
 /** The time of one loop iteration. */
 struct clock {
     struct mcpx_now now;
-    int64_t
-        began_us; /* when it was read, in microseconds of the monotonic clock; 0 = not yet */
+    int64_t began_us; /* its reading, in microseconds of the monotonic clock; 0 = none yet */
 };
 
 /** The monotonic clock in nanoseconds, read now, to time parts of a loop iteration. */

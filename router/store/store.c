@@ -81,7 +81,6 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
     return MCPX_OK;
 }
 
-/* The oldest load; NULL = none. */
 static struct stored_topic_load *first_load(const struct store *store)
 {
     return LIST_FIRST(&store->loads, struct stored_topic_load, kept.link);
@@ -344,33 +343,22 @@ void store_note(struct store *store, const struct audit_note *note)
         audit_tell(store->audit, note);
 }
 
-bool store_is_ready(const struct store *store, const char **why)
+const char *store_why(const struct store *store)
 {
     static const char *const sqlite_why[] = {NULL, "store full", "store failed", "store slow",
                                              "store locked"};
     static const char *const audit_why[] = {NULL, "audit full", "audit failed", "audit slow"};
     const char *found = sqlite_why[store->figures.sqlite.state];
 
-    if (!found)
-        found = audit_why[store->figures.audit.state];
-    if (found)
-        *why = found;
-    return !found;
+    return found ? found : audit_why[store->figures.audit.state];
 }
 
-bool store_next_line(struct store *store, struct mcpx_text *out)
+struct mcpx_text store_take_lines(struct store *store)
 {
-    struct mcpx_text *lines = &store->lines;
-    const char *end = lines->len ? memchr(lines->text, '\n', lines->len) : NULL;
-    size_t len;
+    struct mcpx_text lines = store->lines;
 
-    if (!end)
-        return false;
-    len = (size_t)(end - lines->text);
-    mcpx_text_add(out, lines->text, len);
-    lines->len -= len + 1;
-    memmove(lines->text, end + 1, lines->len);
-    return true;
+    store->lines = (struct mcpx_text){0};
+    return lines;
 }
 
 const struct store_figures *store_figures(const struct store *store)

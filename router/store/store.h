@@ -36,18 +36,11 @@ void store_turn(struct store *store, struct hub *hub, struct mcpx_now now);
 /** Hands a note to the audit (audit_tell). Does nothing without an audit. */
 void store_note(struct store *store, const struct audit_note *note);
 
-/**
- * False while messages cannot be stored.
- *
- * why   filled when false: "store full", "audit slow" and the like; static
- */
-bool store_is_ready(const struct store *store, const char **why);
+/** Why messages cannot be stored: "store full", "audit slow" and the like, static; else NULL. */
+const char *store_why(const struct store *store);
 
-/**
- * Takes the next line for the log: a topic that cannot be read, with the reason; once per topic.
- * Appended to `out`, without a line end. False when there is none.
- */
-bool store_next_line(struct store *store, struct mcpx_text *out);
+/** Gives the lines for the log so far: topics that cannot be read, each once, with the reason. */
+struct mcpx_text store_take_lines(struct store *store);
 
 /** Figures for the metrics. */
 struct store_figures {

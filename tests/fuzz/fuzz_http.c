@@ -86,8 +86,8 @@ static struct http_api *get_api(void)
     config.query_token = true;
     config.tokens = tokens_new(NULL);
     MUST(config.tokens);
-    MUST(!jwt_ring_add(tokens_ring(config.tokens), "k1", "HS256",
-                       MCPX_SLICE("0123456789abcdef0123456789abcdef"), true));
+    MUST(!jwt_ring_add(&config.tokens->ring, SECRET_KEY("k1", "HS256"),
+                       MCPX_SLICE("0123456789abcdef0123456789abcdef")));
     add_participant(config.tokens);
     api.config = &config;
     api.hub = hub_new(&config.hub, chance);

@@ -26,7 +26,7 @@ static struct tokens *make_tokens(void)
     struct mcpx_fault fault;
 
     if (!tokens ||
-        jwt_ring_add(tokens_ring(tokens), NULL, "HS256", mcpx_slice_of(secret), true) ||
+        jwt_ring_add(&tokens->ring, SECRET_KEY(NULL, "HS256"), mcpx_slice_of(secret)) ||
         tokens_add(tokens, &profile, &fault))
         abort();
     return tokens;

@@ -6,6 +6,10 @@
 
 #include "router/policy/identity/tokens.h"
 
+/** For jwt_ring_add: a secret whose tokens need no end. */
+#define SECRET_KEY(name, by)                                                                  \
+    (&(struct jwt_key){.kid = (name), .alg = jwt_alg_find(by), .exp_optional = true})
+
 /** tokens_ask for a token alone, whose signature is verified at once. */
 static inline enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
                                           struct mcpx_slice topic, struct mcpx_now now,

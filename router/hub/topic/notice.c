@@ -149,7 +149,6 @@ static void write_limit(const char *name, uint64_t limit, struct mcpx_text *out)
         mx_json_add_raw(out, name, MCPX_SLICE("null"));
 }
 
-/* Appends frames to the composed one. */
 static bool add_frames(struct mcpx_text *out, struct mcpx_slice more,
                        struct mcpx_slice *frames)
 {

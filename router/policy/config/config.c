@@ -269,7 +269,6 @@ static struct tokens *load_tokens(struct loading *loading)
     return tokens;
 }
 
-/* Moves what was loaded into the result. */
 static void hand_over(struct loading *loading, struct config *out)
 {
     struct settings *settings = &loading->settings;

@@ -143,7 +143,6 @@ void load_file(struct loading *loading)
  * key must: otherwise a misspelt limit would be silently ignored.
  */
 
-/* The row a variable names; NULL when there is none. */
 static const struct setting *row_of(struct loading *loading, const char *name)
 {
     mx_scoped_text variable = {0};
@@ -205,19 +204,16 @@ static json_t *integer_of(const char *text)
 static json_t *list_of(const char *text)
 {
     json_t *list = json_array();
+    struct mcpx_slice rest = mcpx_slice_of(text);
 
-    while (list && *text) {
-        size_t len, end;
+    while (list && rest.text) {
+        struct mcpx_slice entry = mx_trim(mx_cut_at(&rest, ','), " ");
 
-        text += strspn(text, ", ");
-        len = strcspn(text, ",");
-        for (end = len; end > 0 && text[end - 1] == ' ';)
-            end--;
-        if (end > 0 && json_array_append_new(list, json_stringn(text, end)) != 0) {
+        if (entry.len > 0 &&
+            json_array_append_new(list, json_stringn(entry.text, entry.len)) != 0) {
             json_decref(list);
             return NULL;
         }
-        text += len;
     }
     return list;
 }

@@ -18,13 +18,10 @@ enum { SECRET_MIN = 16, SECRET_MAX = 4096, DEV_SECRET = 32 };
 /* A key before it is added to the ring. */
 struct key_draft {
     const char *source, *pointer; /* for lines about it */
-    const char *beside; /* its paths are relative to this file; NULL: to our folder */
-    const char *kid;
-    const struct jwt_alg *alg; /* NULL for a key set */
-    bool exp_optional;         /* its tokens may lack an end */
+    const char *beside;   /* its paths are relative to this file; NULL: to our folder */
+    struct jwt_key model; /* its kid and algorithm; none of both for a key set */
 };
 
-/* Makes the draft of a setting, from the file or the variable. */
 static struct key_draft draft_of(const struct loading *loading, const char *setting,
                                  const char *variable)
 {
@@ -50,17 +47,14 @@ static void warn(struct loading *loading, const struct key_draft *draft, bool is
 
 static void warn_endless(struct loading *loading, const struct key_draft *draft)
 {
-    warn(loading, draft, draft->exp_optional,
+    warn(loading, draft, draft->model.exp_optional,
          "tokens of this key need no \"exp\"; those without are good for ever");
 }
 
-/* Adds the public keys of a file, after reading it. */
 static void add_public(struct loading *loading, const struct key_draft *draft,
                        const char *path, struct tokens *tokens)
 {
     const char *setting = *draft->pointer ? draft->pointer : "/auth/jwt/jwks_file";
-    const struct jwt_key model = {
-        .kid = (char *)draft->kid, .alg = draft->alg, .exp_optional = draft->exp_optional};
     MX_SCOPED(key_reading_fini) struct key_reading reading = {.err = MCPX_OK};
     mx_scoped_text resolved = {0};
     struct key_file *file = NULL;
@@ -68,14 +62,14 @@ static void add_public(struct loading *loading, const struct key_draft *draft,
     warn_endless(loading, draft);
     mx_path_resolve(path, draft->beside, &resolved);
     if (!resolved.failed)
-        file = key_file_new(resolved.text, setting, draft->alg ? &model : NULL);
+        file = key_file_new(resolved.text, setting, draft->model.alg ? &draft->model : NULL);
     if (!file) {
         loading->no_memory = true;
         return;
     }
     key_file_read(file, &reading);
     loading->no_memory |= reading.err == MCPX_ENOMEM || reading.why.failed ||
-                          jwt_ring_add_file(tokens_ring(tokens), file);
+                          jwt_ring_add_file(&tokens->ring, file);
     if (reading.err == MCPX_ECONFIG)
         mx_format(begin(loading, REPORT_ERROR, draft), "the file %s: %s\n", file->path,
                   &reading.why);
@@ -94,13 +88,12 @@ static void add_secret(struct loading *loading, const struct key_draft *draft,
                   "found a secret of %s bytes, expected 16..4096\n", secret.len);
         return;
     }
-    if (secret.len < draft->alg->bytes) /* RFC 7518 section 3.2 */
+    if (secret.len < draft->model.alg->bytes) /* RFC 7518 section 3.2 */
         mx_format(begin(loading, REPORT_WARNING, draft),
-                  "a secret for %s should have at least %s bytes\n", draft->alg->name,
-                  draft->alg->bytes);
+                  "a secret for %s should have at least %s bytes\n", draft->model.alg->name,
+                  draft->model.alg->bytes);
     warn_endless(loading, draft);
-    if (jwt_ring_add(tokens_ring(tokens), draft->kid, draft->alg->name, secret,
-                     draft->exp_optional))
+    if (jwt_ring_add(&tokens->ring, &draft->model, secret))
         loading->no_memory = true;
 }
 
@@ -161,9 +154,8 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
         use_file ? draft_of(loading, "/auth/jwt/secret_file", "MCPX_AUTH_JWT_SECRET_FILE")
                  : draft_of(loading, "/auth/jwt/secret", "MCPX_AUTH_JWT_SECRET");
 
-    draft.kid = "";
-    draft.alg = jwt_alg_find("HS256");
-    draft.exp_optional = settings->exp_optional;
+    draft.model.alg = jwt_alg_find("HS256");
+    draft.model.exp_optional = settings->exp_optional;
     if (has_text && has_file && text == file)
         mx_format(begin(loading, REPORT_ERROR, &draft), "%s\n",
                   "found both secret and secret_file, expected one of them");
@@ -177,15 +169,15 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
 static void add_random(struct loading *loading, struct tokens *tokens)
 {
     const struct config *before = loading->sources->before;
-    const struct jwt_keys *own = before ? &tokens_ring(before->tokens)->secrets : NULL;
+    const struct jwt_keys *own = before ? &before->tokens->ring.secrets : NULL;
     const struct key_draft draft = {
-        .source = "--dev", .pointer = "", .alg = jwt_alg_find("HS256"), .kid = ""};
+        .source = "--dev", .pointer = "", .model.alg = jwt_alg_find("HS256")};
     unsigned char random[DEV_SECRET];
     struct chance chance = loading->sources->chance;
 
     if (own && own->count > 0) { /* a reload keeps the first one */
         EVP_PKEY_up_ref(own->rows[0].key);
-        if (jwt_keys_add(&tokens_ring(tokens)->secrets, &own->rows[0]))
+        if (jwt_keys_add(&tokens->ring.secrets, &own->rows[0]))
             loading->no_memory = true;
         return;
     }
@@ -198,14 +190,11 @@ static void add_random(struct loading *loading, struct tokens *tokens)
 /* True when an earlier key has the same kid: a token could then mean either. */
 static bool kid_is_taken(const json_t *keys, size_t index)
 {
-    const char *kid = json_string_value(json_object_get(json_array_get(keys, index), "kid"));
+    const json_t *kid = json_object_get(json_array_get(keys, index), "kid");
 
-    for (size_t i = 0; kid && i < index; i++) {
-        const char *other = json_string_value(json_object_get(json_array_get(keys, i), "kid"));
-
-        if (other && strcmp(other, kid) == 0)
+    for (size_t i = 0; json_is_string(kid) && i < index; i++)
+        if (json_equal(json_object_get(json_array_get(keys, i), "kid"), kid))
             return true;
-    }
     return false;
 }
 
@@ -245,9 +234,10 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     struct mcpx_slice secret = json_slice(json_object_get(key, "secret"));
     struct key_draft draft = {.source = loading->sources->file,
                               .beside = loading->sources->file,
-                              .kid = json_string_value(json_object_get(key, "kid")),
-                              .alg = alg ? jwt_alg_find(alg) : NULL,
-                              .exp_optional = exp && strcmp(exp, "optional") == 0};
+                              .model.kid =
+                                  (char *)json_string_value(json_object_get(key, "kid")),
+                              .model.alg = alg ? jwt_alg_find(alg) : NULL,
+                              .model.exp_optional = exp && strcmp(exp, "optional") == 0};
     bool is_placed;
 
     pointer_set(loading, "auth", "jwt");
@@ -258,10 +248,10 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
         report_here(loading, REPORT_ERROR,
                     "\"alg\" is missing, expected one such as \"HS256\", \"RS256\", "
                     "\"ES256\", \"EdDSA\"");
-    is_placed = check_place(loading, key, draft.alg);
+    is_placed = check_place(loading, key, draft.model.alg);
     if (kid_is_taken(keys, index))
         report_here(loading, REPORT_ERROR, "an earlier key has the same \"kid\"");
-    if (!draft.alg || !is_placed)
+    if (!draft.model.alg || !is_placed)
         return;
     if (public_key)
         add_public(loading, &draft, public_key, tokens);
@@ -275,7 +265,6 @@ void load_keys(struct loading *loading, struct tokens *tokens)
 {
     const json_t *keys = json_object_get(tree_at(loading, "auth", "jwt"), "keys");
     struct settings *settings = &loading->settings;
-    struct jwt_ring *ring = tokens_ring(tokens);
     const struct key_draft set =
         draft_of(loading, "/auth/jwt/jwks_file", "MCPX_AUTH_JWT_JWKS_FILE");
 
@@ -292,7 +281,7 @@ void load_keys(struct loading *loading, struct tokens *tokens)
     }
     if (*settings->jwks_file)
         add_public(loading, &set, settings->jwks_file, tokens);
-    ring->issuer = settings->issuer;
-    ring->audience = settings->audience;
+    tokens->ring.issuer = settings->issuer;
+    tokens->ring.audience = settings->audience;
     settings->issuer = settings->audience = NULL;
 }

@@ -22,13 +22,6 @@ static const char expected_scheme[] =
 
 static const char tls_prefix[] = "tls://";
 
-static bool port_is_valid(struct mcpx_slice port)
-{
-    uint64_t number;
-
-    return port.len <= 5 && mx_decimal_read(port, 65535, &number);
-}
-
 static bool host_is_valid(const char *host, bool bracketed)
 {
     struct in6_addr address;
@@ -46,16 +39,14 @@ static bool split(const char *whole, struct config_listen *out)
     const char *colon = strrchr(text, ':');
     bool bracketed = *text == '[' && colon && colon > text + 1 && colon[-1] == ']';
     struct mcpx_slice host = {text + bracketed, 0};
-    bool valid;
 
-    if (!colon || !port_is_valid(mcpx_slice_of(colon + 1)))
+    if (!colon || !mx_port_is_valid(mcpx_slice_of(colon + 1)))
         return false;
     host.len = (size_t)(colon - text) - 2 * (size_t)bracketed;
     out->host = strndup(host.text, host.len);
     out->port = strdup(colon + 1);
     out->tls = tls;
-    valid = !out->host || host_is_valid(out->host, bracketed);
-    if (valid)
+    if (!out->host || host_is_valid(out->host, bracketed))
         return true;
     free(out->host);
     free(out->port);

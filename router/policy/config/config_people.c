@@ -128,7 +128,6 @@ static enum routing routing_of(const json_t *object)
     return strcmp(text, "all") == 0 ? ROUTING_ALL : ROUTING_DIRECTED;
 }
 
-/* Compiles the grants, and adds the participant or profile to `tokens`. */
 static void build(struct loading *loading, struct tokens *tokens, const char *id,
                   const json_t *object, const json_t *profile, const struct grant_list *list)
 {

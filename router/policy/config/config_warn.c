@@ -36,11 +36,9 @@ static bool is_reserved(struct mcpx_slice pattern)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t len = strlen(names[i]);
-        size_t at = 0;
 
-        while (at < len && at < pattern.len && (pattern.text[at] | 0x20) == names[i][at])
-            at++;
-        if (at == len && (pattern.len == len || strchr("/:", pattern.text[len])))
+        if (pattern.len >= len && strncasecmp(pattern.text, names[i], len) == 0 &&
+            (pattern.len == len || strchr("/:", pattern.text[len])))
             return true;
     }
     return false;
@@ -294,8 +292,7 @@ static void warn_settings(struct loading *loading, const struct tokens *tokens)
         {!hub->directed && tokens_answerers(tokens) >= 2, REPORT_WARNING, "/topics/routing",
          "is \"all\", and several participants may answer tool calls: programs that answer "
          "whatever they see answer each other's; \"directed\", here or as their routing, "
-         "shows "
-         "them only what is for them"}};
+         "shows them only what is for them"}};
 
     report_rules(loading, rows, sizeof rows / sizeof *rows);
 }
@@ -303,7 +300,7 @@ static void warn_settings(struct loading *loading, const struct tokens *tokens)
 void write_warnings(struct loading *loading, const struct tokens *tokens)
 {
     const char *file = loading->sources->file;
-    size_t keys = jwt_ring_count(tokens_ring((struct tokens *)tokens));
+    size_t keys = jwt_ring_count(&tokens->ring);
     bool has_keys = keys > 0;
 
     warn_profiles(loading, has_keys);
@@ -312,8 +309,7 @@ void write_warnings(struct loading *loading, const struct tokens *tokens)
     if (file && file_holds_secret(loading) && mx_file_is_public(file))
         report_line(
             loading, REPORT_WARNING, file, "",
-            "holds a secret and everybody on this machine may read it; chmod o-r mends "
-            "that");
+            "holds a secret and everybody on this machine may read it; chmod o-r mends that");
     if (!has_keys && json_object_size(tree_at(loading, "participants", NULL)) == 0)
         report_line(
             loading, REPORT_WARNING, file ? file : "configuration", "",

@@ -4,7 +4,6 @@
  */
 #include "router/policy/grants/grant.h"
 
-#include "lib/base/ident.h"
 #include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 #include "lib/protocol/capset.h"
@@ -18,16 +17,11 @@ static const int64_t no_instant = INT64_MIN;
 /* {"kind": PATTERN, "to": [ids...], "expires": RFC3339}: protocol section 3. */
 static void write_conditional(const struct mcpx_grant *grant, struct mcpx_text *out)
 {
-    char expires[MX_TIME_LEN + 1];
-
     mx_json_begin_object(out, NULL);
     mcpx_json_add_member(out, "kind", grant->pattern);
     if (grant->to_count > 0)
         mx_json_add_strings(out, "to", grant->to, grant->to_count);
-    if (grant->expires_ms != 0) {
-        mx_time_format(grant->expires_ms, expires);
-        mcpx_json_add_member(out, "expires", mcpx_slice_of(expires));
-    }
+    mx_json_add_time(out, "expires", grant->expires_ms);
     mx_json_end_object(out);
 }
 

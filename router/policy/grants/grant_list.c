@@ -9,9 +9,9 @@
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
 #include "lib/base/scoped.h"
+#include "lib/json/digest.h"
 #include <mcpx/envelope.h>
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 
 bool names_read(struct names *names, const json_t *array)
@@ -195,7 +195,7 @@ void capset_cache_fini(struct mx_map *cache)
 static bool digest(const json_t *array, unsigned char key[32])
 {
     char *text = json_dumps(array, JSON_COMPACT);
-    bool done = text && EVP_Digest(text, strlen(text), key, NULL, EVP_sha256(), NULL) == 1;
+    bool done = text && mx_sha256(mcpx_slice_of(text), key);
 
     free(text);
     return done;

@@ -240,7 +240,6 @@ static enum mcpx_err lend(const struct drafting *drafting, struct mcpx_grant gra
     return MCPX_OK;
 }
 
-/* Does the credential give the whole pattern? */
 static bool base_gives(const struct drafting *drafting, const struct mx_pattern *pattern)
 {
     const struct mcpx_capset *base = drafting->plan->base;

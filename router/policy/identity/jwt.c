@@ -30,17 +30,6 @@ struct jwt_parts {
     struct jwt_signature *known;
 };
 
-/* Cuts off the part before the next dot; the last part is the rest. */
-static struct mcpx_slice next_part(struct mcpx_slice *rest)
-{
-    const char *dot = rest->len ? memchr(rest->text, '.', rest->len) : NULL;
-    struct mcpx_slice part = {rest->text, dot ? (size_t)(dot - rest->text) : rest->len};
-    size_t used = part.len + (dot != NULL);
-
-    *rest = (struct mcpx_slice){rest->text + used, rest->len - used};
-    return part;
-}
-
 static enum mcpx_err decode_part(struct mcpx_slice part, struct mcpx_text *out)
 {
     bool valid = part.len > 0 && mx_base64url_decode(part, out);
@@ -106,8 +95,8 @@ static enum mcpx_err parts_read(struct mcpx_slice token, struct jwt_parts *parts
                                 const char **why)
 {
     struct mcpx_slice rest = token;
-    struct mcpx_slice header = next_part(&rest);
-    struct mcpx_slice payload = next_part(&rest);
+    struct mcpx_slice header = mx_cut_at(&rest, '.');
+    struct mcpx_slice payload = mx_cut_at(&rest, '.');
     mx_scoped_text text = {0};
     enum mcpx_err err;
 
@@ -209,7 +198,6 @@ static const char *claims_fault(const struct jwt_ring *ring, const json_t *claim
  * token is judged afterwards, with the keys active by then.
  */
 
-/* Adds a possible signer's key. */
 static void add_key(struct jwt_signature *signature, const struct jwt_key *key)
 {
     struct jwt_key *row = &signature->keys[signature->count];
@@ -278,7 +266,6 @@ void jwt_signature_fini(struct jwt_signature *signature)
 
 /* ---- the signer ---- */
 
-/* A search for the signer's key of a token. */
 struct search {
     const struct jwt_parts *parts;
     bool named;   /* a key has the token's kid, or one of the two has none */

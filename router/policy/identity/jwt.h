@@ -219,16 +219,11 @@ void jwt_ring_fini(struct jwt_ring *ring);
 size_t jwt_ring_count(const struct jwt_ring *ring);
 
 /**
- * Adds a secret. It verifies tokens without `exp` only when `exp_optional` is set.
- *
- * kid      borrowed, copied; NULL or "" = none
- * alg      name of an algorithm for secrets, known to jwt_alg_find
- * secret   borrowed, copied; 1.. bytes
- *
- * Returns MCPX_OK or MCPX_ENOMEM.
+ * Adds a secret of 1.. bytes, with the kid (NULL = none), the algorithm (one for secrets) and the
+ * `exp_optional` of `model`. Both are borrowed and copied. Returns MCPX_OK or MCPX_ENOMEM.
  */
-enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
-                           struct mcpx_slice secret, bool exp_optional);
+enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const struct jwt_key *model,
+                           struct mcpx_slice secret);
 
 /** Adds a file with its present and later public keys. Keeps a reference. Returns MCPX_OK or
  * MCPX_ENOMEM. */

@@ -127,16 +127,13 @@ size_t jwt_ring_count(const struct jwt_ring *ring)
     return count;
 }
 
-enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
-                           struct mcpx_slice secret, bool exp_optional)
+enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const struct jwt_key *model,
+                           struct mcpx_slice secret)
 {
-    struct jwt_key key = {
-        .kid = (char *)kid,
-        .alg = jwt_alg_find(alg),
-        .exp_optional = exp_optional,
-        .key = EVP_PKEY_new_raw_private_key(EVP_PKEY_HMAC, NULL,
-                                            (const unsigned char *)secret.text, secret.len)};
+    struct jwt_key key = *model;
 
+    key.key = EVP_PKEY_new_raw_private_key(EVP_PKEY_HMAC, NULL,
+                                           (const unsigned char *)secret.text, secret.len);
     return jwt_keys_add(&ring->secrets, &key);
 }
 

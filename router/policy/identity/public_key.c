@@ -259,12 +259,10 @@ static const char *not_public(const char *text)
 {
     if (strstr(text, "PRIVATE KEY-----"))
         return "found a private key, which has no place here; \"openssl pkey -in FILE "
-               "-pubout\" "
-               "prints its public half";
+               "-pubout\" prints its public half";
     if (strstr(text, "-----BEGIN CERTIFICATE-----"))
         return "found a certificate; \"openssl x509 -in FILE -noout -pubkey\" prints its "
-               "public "
-               "key";
+               "public key";
     if (!strstr(text, "-----BEGIN "))
         return "found neither PEM (-----BEGIN PUBLIC KEY-----) nor a JSON Web Key";
     return NULL;

@@ -6,9 +6,9 @@
 #include "router/policy/identity/tickets.h"
 
 #include "lib/base/digits.h"
+#include "lib/json/digest.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 
 enum { TICKET_BYTES = 32, TICKET_TEXT = 43 };
@@ -47,7 +47,6 @@ void tickets_set_each(struct tickets *tickets, size_t each)
     tickets->each = each;
 }
 
-/* Unlinks and frees the ticket that is linked there. */
 static void drop(struct tickets *tickets, struct ticket **link)
 {
     struct ticket *ticket = *link;
@@ -84,11 +83,6 @@ static bool has_its_share(const struct tickets *tickets, struct mcpx_slice ident
     return tickets->each && count >= tickets->each;
 }
 
-static bool digest_of(struct mcpx_slice text, unsigned char digest[32])
-{
-    return EVP_Digest(text.text, text.len, digest, NULL, EVP_sha256(), NULL) == 1;
-}
-
 enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
                             struct mcpx_slice topic, struct mcpx_now now,
                             struct mcpx_text *ticket)
@@ -110,7 +104,7 @@ enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
     tickets->chance.fill(tickets->chance.context, random, sizeof random);
     mx_base64url_encode(random, sizeof random, ticket);
     OPENSSL_cleanse(random, sizeof random);
-    if (!digest_of((struct mcpx_slice){ticket->text + begin, TICKET_TEXT}, made->digest)) {
+    if (!mx_sha256((struct mcpx_slice){ticket->text + begin, TICKET_TEXT}, made->digest)) {
         ticket->len = begin;
         free(made);
         return MCPX_ENOMEM;
@@ -167,7 +161,7 @@ enum mcpx_err tickets_use(struct tickets *tickets, struct mcpx_slice ticket,
     drop_expired(tickets, now.mono_ms);
     if (ticket.len != TICKET_TEXT)
         return MCPX_ETOKEN;
-    if (!digest_of(ticket, digest))
+    if (!mx_sha256(ticket, digest))
         return MCPX_ENOMEM;
     link = find(tickets, digest);
     if (!link)

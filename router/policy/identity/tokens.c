@@ -8,11 +8,11 @@
  */
 #include "lib/base/match.h"
 #include "lib/base/scoped.h"
+#include "lib/json/digest.h"
 #include "router/policy/identity/tokens_make.h"
 
 #include <mcpx/envelope.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 
 static const struct mcpx_slice any = {NULL, 0};
@@ -209,7 +209,6 @@ static enum mcpx_err grant_of_proof(struct tokens *tokens, struct jwt_proof *pro
  * presence, because the grant has their compiled set.
  */
 
-/* The members of a proof's text: the header and the claims. */
 static const char header_name[] = "header", claims_name[] = "claims";
 
 static json_t *keep_decisive(const json_t *claims)
@@ -233,7 +232,6 @@ static json_t *keep_decisive(const json_t *claims)
     return NULL;
 }
 
-/* Gives a grant of verified claims its credential. */
 static enum mcpx_err note_proof(const struct tokens *tokens, const struct jwt_proof *proof,
                                 struct grant *grant)
 {
@@ -313,7 +311,7 @@ static enum mcpx_err identify(const struct tokens *tokens,
         *person = NULL;
     }
     if (bearer.len > 0 && bearer.len <= JWT_BYTES_MAX) {
-        if (EVP_Digest(bearer.text, bearer.len, digest, NULL, EVP_sha256(), NULL) != 1)
+        if (!mx_sha256(bearer, digest))
             return MCPX_ENOMEM;
         *person = tokens_find_bearer(tokens, digest);
         if (*person)

@@ -32,23 +32,18 @@ static bool same(const struct tokens_entry *one, const struct tokens_entry *othe
     return same;
 }
 
-static enum difference_change change_of(const void *before, const void *after)
-{
-    if (before && after)
-        return DIFFERENCE_CHANGED;
-    return before ? DIFFERENCE_REMOVED : DIFFERENCE_ADDED;
-}
-
 /* Adds a row if they differ; `before` and `after` are not both NULL. */
 static bool add_row(struct difference *out, const char *kind,
                     const struct tokens_entry *before, const struct tokens_entry *after)
 {
+    const enum difference_change one = before ? DIFFERENCE_REMOVED : DIFFERENCE_ADDED;
+
     if (before && after && same(before, after))
         return true;
     if (!mx_make_room(&out->rows, out->count, &out->room, sizeof *out->rows))
         return false;
     out->rows[out->count++] =
-        (struct difference_row){.change = change_of(before, after),
+        (struct difference_row){.change = before && after ? DIFFERENCE_CHANGED : one,
                                 .kind = kind,
                                 .name = after ? after->name : before->name,
                                 .before = before,

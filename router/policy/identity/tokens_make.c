@@ -87,11 +87,6 @@ void tokens_take_shared(struct tokens *tokens, struct tokens *before)
     tokens->before = NULL;
 }
 
-struct jwt_ring *tokens_ring(struct tokens *tokens)
-{
-    return &tokens->ring;
-}
-
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index)
 {
     return index < tokens->ring.file_count ? tokens->ring.files[index] : NULL;
@@ -114,7 +109,6 @@ static uint64_t digest_hash(const unsigned char digest[32])
     return prefix;
 }
 
-/* Is the earlier grant equal to that of the entry? */
 static bool is_grant_of(const struct grant *grant, const struct tokens_person *person)
 {
     const struct grant_list *list = person->grants;

@@ -14,9 +14,6 @@
  */
 struct tokens *tokens_new(const struct tokens *before);
 
-/** The key ring, to be filled. Lent until tokens_free. */
-struct jwt_ring *tokens_ring(struct tokens *tokens);
-
 /** A participant or profile that is added. Everything is borrowed and copied. */
 struct tokens_person {
     struct mcpx_slice id;           /* of a participant: valid (mcpx_identity_is_valid) */
@@ -45,7 +42,7 @@ void tokens_sort(struct tokens *tokens);
  */
 size_t tokens_answerers(const struct tokens *tokens);
 
-/* The shape of `struct tokens`, for the files named tokens*.c alone. */
+/* The shape of `struct tokens`, for the files named tokens*.c alone; others know its ring. */
 
 /** Participants, or profiles. `names`: addresses of the rows by id or name. */
 struct tokens_table {

@@ -4,6 +4,7 @@
  * part is cut off again, so files hold whole batches. A torn line at the end is from a crash, and
  * was never synced.
  */
+#define _GNU_SOURCE /* memrchr */
 #include "router/store/audit/audit_chain.h"
 
 #include "lib/base/digits.h"
@@ -118,7 +119,6 @@ static int open_file(const struct audit_folder *folder, uint64_t seq, int flags,
                   0600);
 }
 
-/* Reads the last `len` bytes of a file. */
 static bool read_tail(int file, uint64_t size, size_t len, struct mcpx_text *out)
 {
     mcpx_text_reset(out);
@@ -142,17 +142,13 @@ static bool read_tail(int file, uint64_t size, size_t len, struct mcpx_text *out
 /* Finds the last whole line of `tail`. False: the line may begin before it, so read more. */
 static bool last_line(struct mcpx_slice tail, bool all, struct mcpx_slice *line)
 {
-    size_t end = tail.len, begin;
+    const char *end = tail.len ? memrchr(tail.text, '\n', tail.len) : NULL;
+    const char *begin = end ? memrchr(tail.text, '\n', (size_t)(end - tail.text)) : NULL;
 
-    while (end > 0 && tail.text[end - 1] != '\n')
-        end--;
-    begin = end > 0 ? end - 1 : 0;
-    while (begin > 0 && tail.text[begin - 1] != '\n')
-        begin--;
-    if (begin == 0 && !all)
+    if (!begin && !all)
         return false;
-    *line =
-        (struct mcpx_slice){end > 0 ? tail.text + begin : NULL, end > 0 ? end - 1 - begin : 0};
+    begin = begin ? begin + 1 : tail.text;
+    *line = end ? (struct mcpx_slice){begin, (size_t)(end - begin)} : (struct mcpx_slice){0};
     return true;
 }
 
@@ -163,12 +159,9 @@ static bool read_end(int file, uint64_t size, struct mcpx_text *tail, struct mcp
     uint64_t len = size < TAIL_FIRST ? size : TAIL_FIRST;
 
     for (;;) {
-        struct mcpx_slice read;
-
         if (!read_tail(file, size, (size_t)len, tail))
             return false;
-        read = mcpx_text_view(tail);
-        if (last_line(read, len == size, line))
+        if (last_line(mcpx_text_view(tail), len == size, line))
             break;
         len = size < len * 2 ? size : len * 2;
     }
@@ -288,14 +281,12 @@ static bool write_all(int file, struct mcpx_slice text)
     while (text.len > 0) {
         ssize_t done = write(file, text.text, text.len);
 
-        if (done < 0 && errno != EINTR)
-            return false;
         if (done == 0)
             errno = ENOSPC;
-        if (done == 0)
+        if (done > 0)
+            text = mx_behind(text, (size_t)done);
+        else if (errno != EINTR)
             return false;
-        text.text += done > 0 ? done : 0;
-        text.len -= done > 0 ? (size_t)done : 0;
     }
     return true;
 }

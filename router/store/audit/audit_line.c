@@ -64,16 +64,6 @@ static void add_text(struct mcpx_text *out, const char *name, struct mcpx_slice 
     add_item(out, text);
 }
 
-static void add_time(struct mcpx_text *out, const char *name, int64_t wall_ms)
-{
-    char time[MX_TIME_LEN + 1];
-
-    if (wall_ms == 0)
-        return;
-    mx_time_format(wall_ms, time);
-    mcpx_json_add_member(out, name, mcpx_slice_of(time));
-}
-
 static void add_addressees(struct mcpx_text *out, const struct audit_note *note)
 {
     if (note->to_count == 0)
@@ -127,7 +117,7 @@ void audit_line_add(struct mcpx_text *out, const struct audit_head *head,
             mx_json_add_number(out, numbers[i].name, (int64_t)number);
     }
     for (size_t i = 0; i < COUNT_OF(times); i++)
-        add_time(out, times[i].name, *(const int64_t *)member_of(note, &times[i]));
+        mx_json_add_time(out, times[i].name, *(const int64_t *)member_of(note, &times[i]));
     add_message(out, note, payloads);
     mcpx_text_puts(out, "}\n");
 }

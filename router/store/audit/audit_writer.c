@@ -136,7 +136,6 @@ static void add_note(struct audit_writer *writer, const struct audit_note *note)
     add(writer, &made);
 }
 
-/* Adds a line about the lines that could not be written before. */
 static void add_lost(struct audit_writer *writer)
 {
     struct audit_note note = {.what = AUDIT_LOST,

@@ -57,7 +57,6 @@ static enum mcpx_err damaged(struct stored_topic_load *load, const char *what, u
     return MCPX_EUNAVAILABLE;
 }
 
-/* Reads the row of the topic: its number, and the serial of its last entry. */
 static enum mcpx_err take_topic(struct loader *loader, struct stored_topic_load *load,
                                 int64_t *row, uint64_t *last)
 {

@@ -102,9 +102,8 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
         {"INSERT INTO held (topic, bytes, owner) VALUES (?1, ?2, ?3) "
          "ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
          &retain->change},
-        {"INSERT INTO held (topic, bytes, owner) SELECT ?1, sum(length(text)), owner FROM "
-         "entry"
-         " WHERE topic = ?1 AND serial > ?2 GROUP BY owner"
+        {"INSERT INTO held (topic, bytes, owner) SELECT ?1, sum(length(text)), owner"
+         " FROM entry WHERE topic = ?1 AND serial > ?2 GROUP BY owner"
          " ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
          &retain->count_rest},
         {"UPDATE held SET bytes = bytes - ?2 WHERE topic = ?1 AND owner = ?3",
@@ -235,7 +234,6 @@ static int give_up(struct retain *retain, struct extent *extent)
     return SQLITE_OK;
 }
 
-/* Deletes the entries that were given up. */
 static int forget(struct retain *retain, const struct extent *extent)
 {
     int code = SQLITE_OK;
@@ -377,7 +375,6 @@ static int advance(struct retain *retain, const struct open_topics *table,
     return is_empty ? retain_remove(retain, numbers[0]) : SQLITE_OK;
 }
 
-/* Deletes all entries up to one. */
 static int purge(struct retain *retain, const struct open_topics *table, int64_t seq)
 {
     sqlite3_stmt *purged = retain->purged;

@@ -63,6 +63,14 @@ int schema_run(struct sqlite3 *db, const char *statements)
     return sqlite3_exec(db, statements, NULL, NULL, NULL);
 }
 
+static int set_pragma(struct sqlite3 *db, const char *name, long long number)
+{
+    char statement[80];
+
+    (void)snprintf(statement, sizeof statement, "PRAGMA %s = %lld", name, number);
+    return schema_run(db, statement);
+}
+
 enum mcpx_err schema_tell(struct sqlite3 *db, const char *file, struct mcpx_text *errors)
 {
     int code = sqlite3_errcode(db);
@@ -93,17 +101,15 @@ static enum mcpx_err connect_to(const char *file, const char *vfs, struct mcpx_t
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     struct sqlite3 *db = NULL;
-    char memory[80];
     enum mcpx_err err = MCPX_OK;
 
-    (void)snprintf(memory, sizeof memory,
-                   "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -%d", SCHEMA_CACHE_KIB);
     if (sqlite3_open_v2(file, &db, flags, vfs) != SQLITE_OK)
         err = db ? schema_tell(db, file, errors) : MCPX_ENOMEM;
     else if (sqlite3_busy_timeout(db, SCHEMA_BUSY_MS) != SQLITE_OK ||
              sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) != SQLITE_OK ||
              sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) != SQLITE_OK ||
-             schema_run(db, "PRAGMA cell_size_check = ON") || schema_run(db, memory))
+             schema_run(db, "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY") ||
+             set_pragma(db, "cache_size", -SCHEMA_CACHE_KIB))
         err = schema_tell(db, file, errors);
     if (err == MCPX_OK)
         *out = db;
@@ -127,15 +133,12 @@ int64_t schema_ask(struct sqlite3 *db, const char *question)
 /* Migrates the tables from `version` to SCHEMA_VERSION, in one transaction. */
 static bool migrate(struct sqlite3 *db, int version)
 {
-    char end[80];
-
-    (void)snprintf(end, sizeof end, "PRAGMA user_version = %d; COMMIT", SCHEMA_VERSION);
     if (schema_run(db, "BEGIN IMMEDIATE"))
         return false;
     for (int step = version; step < SCHEMA_VERSION; step++)
         if (schema_run(db, steps[step]))
             return false;
-    return schema_run(db, end) == SQLITE_OK;
+    return !set_pragma(db, "user_version", SCHEMA_VERSION) && !schema_run(db, "COMMIT");
 }
 
 /* ---- copies, and an older version ---- */
@@ -167,15 +170,13 @@ static enum mcpx_err fill(const char *path, struct sqlite3 *db, const struct sch
                           struct mcpx_text *errors)
 {
     struct sqlite3 *made = NULL;
-    char begin[80];
     enum mcpx_err err = connect_to(path, how->vfs, errors, &made);
 
     if (err != MCPX_OK)
         return err;
-    (void)snprintf(begin, sizeof begin,
-                   "PRAGMA synchronous = EXTRA; PRAGMA application_id = %d", SCHEMA_ID);
     if (db ? copy_pages(made, db, how->progress) || schema_run(made, how->then)
-           : schema_run(made, begin) || !migrate(made, 0))
+           : schema_run(made, "PRAGMA synchronous = EXTRA") ||
+                 set_pragma(made, "application_id", SCHEMA_ID) || !migrate(made, 0))
         err = schema_tell(made, path, errors);
     if (sqlite3_close(made) != SQLITE_OK && err == MCPX_OK)
         err = MCPX_ESYSTEM;
@@ -272,7 +273,6 @@ bool schema_checkpoint(struct sqlite3 *db)
 static bool set_up(struct sqlite3 *db, const struct store_config *config)
 {
     int64_t page = schema_ask(db, "PRAGMA page_size");
-    char bound[80];
 
     if (page <= 0)
         return false;
@@ -280,10 +280,9 @@ static bool set_up(struct sqlite3 *db, const struct store_config *config)
                        "PRAGMA synchronous = FULL") ||
         !schema_checkpoint(db))
         return false;
-    (void)snprintf(bound, sizeof bound, "PRAGMA max_page_count = %lld",
-                   config->file_bytes ? (long long)(config->file_bytes / (uint64_t)page)
-                                      : 0xFFFFFFFELL);
-    return schema_run(db, bound) == SQLITE_OK;
+    return set_pragma(db, "max_page_count",
+                      config->file_bytes ? (long long)(config->file_bytes / (uint64_t)page)
+                                         : 0xFFFFFFFELL) == SQLITE_OK;
 }
 
 enum mcpx_err schema_open(const struct store_config *config, struct mcpx_text *errors,

@@ -129,7 +129,6 @@ void writer_free(struct writer *writer)
 
 /* ---- topics ---- */
 
-/* Reads a topic's row again if it is stale. */
 static int refresh(struct writer *writer, struct open_topic *topic)
 {
     int code;
@@ -307,9 +306,8 @@ static int transact(struct writer *writer, struct link *link, const struct link 
                     struct stage_report *report)
 {
     struct rejection rejection;
-    int code;
+    int code = begin(writer);
 
-    code = begin(writer);
     if (code == SQLITE_OK)
         code = add_all(writer, link, end);
     rejection = conclude(writer, code, report);
@@ -345,9 +343,8 @@ static bool delete_some(struct writer *writer, uint64_t cut, struct stage_report
 {
     struct retain *retain = &writer->retain;
     size_t deleted = 0;
-    int code;
+    int code = begin(writer);
 
-    code = begin(writer);
     if (code == SQLITE_OK)
         code = cut ? retain_cut(retain, &writer->topics, cut)
                    : retain_young(retain, &writer->topics, mx_clock_now(), &deleted);

@@ -79,8 +79,8 @@ void fixture_init(void)
     };
     router.config.origins.text = router.origins;
     router.config.hub.create = true;
-    cr_assert_eq(jwt_ring_add(tokens_ring(router.config.tokens), "k1", "HS256",
-                              MCPX_SLICE(SECRET), true),
+    cr_assert_eq(jwt_ring_add(&router.config.tokens->ring, SECRET_KEY("k1", "HS256"),
+                              MCPX_SLICE(SECRET)),
                  MCPX_OK);
     add_fs(router.config.tokens);
     router.api = (struct http_api){.hub = hub_new(&router.config.hub, chance),

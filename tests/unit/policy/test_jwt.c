@@ -3,6 +3,7 @@
  * token made by hand; the keys are HS256 "k1", HS512 "k2" and a nameless HS384.
  * Protocol: section 7 (tokens), section 6 (no token in an error).
  */
+#include "tests/support/bearer.h"
 #include "tests/support/jwt.h"
 
 #include "lib/base/digits.h"
@@ -27,9 +28,9 @@ static char *token;
 
 static void begin(void)
 {
-    cr_assert_eq(jwt_ring_add(ring, "k1", "HS256", MCPX_SLICE(ONE), true), MCPX_OK);
-    cr_assert_eq(jwt_ring_add(ring, "k2", "HS512", MCPX_SLICE(TWO), true), MCPX_OK);
-    cr_assert_eq(jwt_ring_add(ring, NULL, "HS384", MCPX_SLICE(THREE), true), MCPX_OK);
+    cr_assert_eq(jwt_ring_add(ring, SECRET_KEY("k1", "HS256"), MCPX_SLICE(ONE)), MCPX_OK);
+    cr_assert_eq(jwt_ring_add(ring, SECRET_KEY("k2", "HS512"), MCPX_SLICE(TWO)), MCPX_OK);
+    cr_assert_eq(jwt_ring_add(ring, SECRET_KEY(NULL, "HS384"), MCPX_SLICE(THREE)), MCPX_OK);
 }
 
 static void end(void)

@@ -14,8 +14,8 @@ static struct tokens *make_tokens(void)
     struct tokens *tokens = tokens_new(NULL);
 
     cr_assert(tokens);
-    cr_assert_eq(jwt_ring_add(tokens_ring(tokens), "k1", "HS256",
-                              MCPX_SLICE("0123456789abcdef0123456789abcdef"), true),
+    cr_assert_eq(jwt_ring_add(&tokens->ring, SECRET_KEY("k1", "HS256"),
+                              MCPX_SLICE("0123456789abcdef0123456789abcdef")),
                  MCPX_OK);
     return tokens;
 }
@@ -25,7 +25,7 @@ static void sign(struct tokens *tokens, const char *claims, struct mcpx_text *to
     json_auto_t *object = json_loads(claims, 0, NULL);
 
     cr_assert(object, "%s", claims);
-    cr_assert_eq(jwt_sign(tokens_ring(tokens), object, token), MCPX_OK);
+    cr_assert_eq(jwt_sign(&tokens->ring, object, token), MCPX_OK);
 }
 
 Test(tokens_check_topics, agrees_with_what_verify_says_topic_by_topic)

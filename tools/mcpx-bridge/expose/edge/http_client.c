@@ -37,7 +37,6 @@ static const struct mx_http_fault too_long = {413, "the body is longer than this
 
 /* ---- connections ---- */
 
-/* Restarts the timeout of a quiet client. */
 static void touch(struct http_client *client)
 {
     client->touched_ms = mx_clock_now().mono_ms;
@@ -71,11 +70,6 @@ void http_client_cut(struct http_client *client)
     mcpx_text_fini(&line);
 }
 
-static bool is_same_client(const struct http_client *one, const struct http_client *other)
-{
-    return memcmp(&one->address, &other->address, sizeof one->address) == 0;
-}
-
 /* ---- held bytes ---- */
 
 /* Connections, and the bytes that they hold. */
@@ -91,8 +85,9 @@ static struct load load_of(const struct http_client *client, bool own, bool wait
 
     for (size_t i = 0; i < http->count; i++) {
         const struct http_client *other = http->clients[i];
+        bool is_own = memcmp(&other->address, &client->address, sizeof client->address) == 0;
 
-        if ((own && !is_same_client(other, client)) || (waits && other->stage != HTTP_WAITING))
+        if ((own && !is_own) || (waits && other->stage != HTTP_WAITING))
             continue;
         load.count++;
         load.bytes += other->held;
@@ -142,7 +137,6 @@ static bool hold(struct http_client *client, size_t bytes)
 
 /* ---- the answer ---- */
 
-/* The header field of a status. */
 static const char *field_of(int status)
 {
     if (status == 405)
@@ -232,7 +226,6 @@ static void hand_on(struct http_client *client, struct mcpx_slice body)
     }
 }
 
-/* Removes parsed bytes. */
 static void consume(struct http_client *client, size_t len)
 {
     struct mcpx_text *in = &client->in;
@@ -276,7 +269,6 @@ static void send_continue(struct http_client *client)
     (void)mx_stream_write(&client->stream, &out); /* if this fails, so does the answer */
 }
 
-/* Returns NULL, or the error of the head. */
 static const struct mx_http_fault *read_head(struct http_client *client,
                                              struct mcpx_slice bytes)
 {
@@ -301,10 +293,9 @@ static const struct mx_http_fault *read_head(struct http_client *client,
 static void take_head(struct http_client *client)
 {
     struct mcpx_slice bytes = mcpx_text_view(&client->in);
-    const struct mx_http_fault *fault;
     size_t len;
+    const struct mx_http_fault *fault = mx_http_scan(&client->scan, bytes, &len);
 
-    fault = mx_http_scan(&client->scan, bytes, &len);
     if (!fault && !len)
         return;
     touch(client);
@@ -319,7 +310,6 @@ static void take_head(struct http_client *client)
 
 /* ---- the connection ---- */
 
-/* Parses the received bytes. */
 static void go_on(struct http_client *client)
 {
     if (client->stage == HTTP_HEAD)

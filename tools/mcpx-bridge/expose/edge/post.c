@@ -18,7 +18,6 @@
 
 /* ---- the head ---- */
 
-/* Compares a media type without its parameters. */
 static bool is_type(struct mcpx_slice value, const char *type)
 {
     return mx_same_word(mx_trim(mx_cut_at(&value, ';'), " 	"), type);
@@ -37,13 +36,6 @@ static bool is_loopback_number(struct mcpx_slice host)
            number[0] == 127;
 }
 
-static bool is_port(struct mcpx_slice text)
-{
-    uint64_t port;
-
-    return text.len <= 5 && mx_decimal_read(text, 65535, &port);
-}
-
 bool expose_post_is_loopback(struct mcpx_slice authority)
 {
     static const char six[] = "[::1]";
@@ -52,10 +44,10 @@ bool expose_post_is_loopback(struct mcpx_slice authority)
 
     if (authority.len >= len && memcmp(authority.text, six, len) == 0) {
         rest = mx_behind(authority, len);
-        return !rest.len || (*rest.text == ':' && is_port(mx_behind(rest, 1)));
+        return !rest.len || (*rest.text == ':' && mx_port_is_valid(mx_behind(rest, 1)));
     }
     host = mx_cut_at(&rest, ':');
-    if (host.len < authority.len && !is_port(rest))
+    if (host.len < authority.len && !mx_port_is_valid(rest))
         return false;
     return mx_same_word(host, "localhost") || is_loopback_number(host);
 }

@@ -102,7 +102,6 @@ static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 
 /* ---- actions of the core ---- */
 
-/* Bytes, or answers with HTTP, still to be written. */
 static size_t unwritten(const struct edge *edge)
 {
     return edge->stdio ? expose_stdio_unwritten(edge->stdio)
@@ -146,7 +145,6 @@ static void leave(struct edge *edge, int status)
 
 static void on_timer(uv_timer_t *timer);
 
-/* Does all actions after an input, and sets the timer to the next deadline. */
 static void after_input(struct edge *edge)
 {
     int64_t now = mx_clock_now().mono_ms, due;

@@ -122,7 +122,6 @@ static void settle(struct guard_link *link)
 
 /* ---- the beginning ---- */
 
-/* Counts a message, and reports it unless it is routine. */
 static void on_left_out(void *user, enum guard_verdict verdict,
                         const struct guard_judge *judge)
 {

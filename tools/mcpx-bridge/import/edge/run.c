@@ -153,7 +153,6 @@ static void act_on_all(struct edge *edge)
 
 static void on_timer(uv_timer_t *timer);
 
-/* After every input: does all actions, checks for a failure, and sets the timer. */
 static void after_input(struct edge *edge)
 {
     int64_t now = mx_clock_now().mono_ms, deadline;
