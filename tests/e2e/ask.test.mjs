@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { mcpxctl, Program } from './lib/program.mjs';
+import { ends, mcpxctl } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { eventually, Router } from './lib/router.mjs';
 
@@ -41,8 +41,7 @@ for (const { hook, answers: [yes, no, none] } of HOOKS) {
     assert.deepEqual([approved.code, JSON.parse(approved.stdout)], [0, { behavior: 'allow' }], approved.stderr);
     expect(await allowed, yes, 'approved by ann');
     const denied = asks(room, hook);
-    const id = await open(room);
-    assert.equal((await room.ctl('ann', JUDGE, 'reject', id, '--reason', 'not today')).code, 0);
+    await ends(room.ctl('ann', JUDGE, 'reject', await open(room), '--reason', 'not today'));
     expect(await denied, no, 'rejected by ann: not today');
     expect(await asks(room, hook, '--timeout', '0.5'), none, 'nobody in the topic decided in time');
     expect(await asks(room, hook, '--url', 'ws://127.0.0.1:9'), none, LOST);
@@ -56,17 +55,15 @@ test('neither another instance of the asker nor other params allow, and the chai
   const judge = await room.join('judge', JUDGE);
   const self = await room.join('agent', JUDGE);
   for (const [who, params, expected] of [
-    [self, undefined, /another identity/], [judge, { name: 'Bash', input: {} }, /other params/],
-    [judge, undefined, undefined]]) {
+    [self, undefined, /"deny",.*asker cannot approve/], [judge, undefined, undefined],
+    [judge, { name: 'Bash', input: {} }, /"deny",.*params are not those/]]) {
     const asked = room.ctl('agent', ASKER, 'ask', '--tool', 'Bash', '--input', '{"a":1}');
     const { envelope: proposal } = await judge.until(isPrompt, 'a prompt', { since: judge.received.length });
     who.send('mcp/request:permission/ask:Bash', { jsonrpc: '2.0', id: 7, ...proposal.payload,
       params: params ?? proposal.payload.params }, { to: proposal.to, correlation_id: proposal.id });
-    const { code, stdout } = await asked;
-    assert.deepEqual([code, JSON.parse(stdout).behavior], expected ? [3, 'deny'] : [0, 'allow']);
-    assert.match(stdout, expected ?? /allow/);
-    const { stdout: chain } = await room.ctl('judge', JUDGE, 'chain', proposal.id);
-    assert.match(chain, expected ? /state: failed/ : /result .*"allow"[^]*state: done/);
+    await ends(asked, expected ? 3 : 0, expected ?? /^{"behavior":"allow"}$/m);
+    const { stdout: chain } = await room.ctl('judge', JUDGE, 'chain', proposal.id, '--json');
+    assert.match(chain, expected ? /"state":"failed"[^]*-31002/ : /"state":"done"[^]*"behavior":"allow"/);
   }
 });
 
@@ -86,11 +83,14 @@ test('nor does another instance that takes the id and answers itself', async (t)
 
 test('what cannot be asked is denied, and an interrupted prompt is withdrawn', async (t) => {
   const room = new Room(t, router);
-  assert.equal((await asks(room, '{"tool_input":1}', '--host', 'claude')).code, 2);
-  const judge = await room.join('judge', JUDGE);
-  const program = Program.start('mcpxctl', ['ask', '--tool', 'Bash'], { env: await environment(room) });
-  const { envelope: { id } } = await judge.until(isPrompt, 'a prompt');
-  program.kill('SIGTERM');
-  await judge.until((one) => one.kind === 'mcp/withdraw' && one.correlation_id === id, 'its withdrawal');
-  assert.equal((await program.end()).code, 130);
+  await ends(asks(room, '{"tool_input":1}', '--host', 'claude'), 2, /neither tool_name nor command/);
+  await ends(asks(room, '', '--tool', 'Bash', '--input', '[1]'), 2, /--input, line 1, column 1: expected a JSON object/);
+  for (const [host, code] of [[[], 130], [['--host', 'cursor'], 0]]) {
+    const judge = await room.join('judge', JUDGE);
+    const asked = mcpxctl(['ask', '--tool', 'Bash', ...host], { env: await environment(room) });
+    const { envelope: { id } } = await judge.until(isPrompt, 'a prompt');
+    asked.child.kill('SIGTERM');
+    await judge.until((one) => one.kind === 'mcp/withdraw' && one.correlation_id === id, 'its withdrawal');
+    await ends(asked, code, /"deny".*interrupted/);
+  }
 });

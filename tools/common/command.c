@@ -220,12 +220,11 @@ bool duration_read(const char *text, int64_t *ms)
 
     if (!read_decimal(text, 3, &number, &end))
         return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(end, units[i]) != 0 || number > (int64_t)NUMBER_MAX * 1000 / seconds[i])
-            continue;
-        *ms = number * seconds[i];
-        return true;
-    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i]) == 0 && number <= (int64_t)NUMBER_MAX * 1000 / seconds[i]) {
+            *ms = number * seconds[i];
+            return true;
+        }
     return false;
 }
 

@@ -145,8 +145,7 @@ static bool is_plain(struct mcpx_slice word)
     mx_scoped_text shown = {0};
 
     text_visible(&shown, word);
-    return shown.len == word.len &&
-           (word.len == 0 || memcmp(shown.text, word.text, word.len) == 0);
+    return mcpx_slice_equal(mcpx_text_view(&shown), word);
 }
 
 /* Adds the first sentence of `about`. */

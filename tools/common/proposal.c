@@ -33,6 +33,25 @@ void proposal_add_pin(struct mcpx_text *out, struct mcpx_slice tool)
     mx_format(out, "\"sha256:%s\"", digest);
 }
 
+const char *proposal_answer_prompt(struct mcpx_text *out, struct mcpx_slice asker,
+                                   struct mcpx_slice params, const struct mcpx_event *approval)
+{
+    const struct mcpx_rpc *rpc = approval->rpc;
+    const char *why = NULL;
+
+    if (mcpx_slice_equal(mcpx_identity_of(approval->envelope->from), mcpx_identity_of(asker)))
+        why = "the asker cannot approve its own permission prompt";
+    else if (!mcpx_slice_equal(rpc->method, MCPX_SLICE("permission/ask")) ||
+             !mcpx_json_same(rpc->params, params))
+        why = "the approved params are not those of the permission prompt";
+    mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,", rpc->id);
+    if (why) /* the code is that of what a policy does not permit */
+        mx_format(out, "\"error\":{\"code\":-31002,\"message\":%q}}", why);
+    else
+        mcpx_text_puts(out, "\"result\":{\"behavior\":\"allow\"}}");
+    return why;
+}
+
 int64_t proposal_expires_ms(struct mcpx_slice envelope)
 {
     struct mcpx_slice raw = mcpx_json_get(envelope, "expires");

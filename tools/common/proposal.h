@@ -2,6 +2,7 @@
 #ifndef TOOLS_PROPOSAL_H
 #define TOOLS_PROPOSAL_H
 
+#include <mcpx/session.h>
 #include <mcpx/text.h>
 
 /** Half of a SHA-256 in hexadecimal: too long to find two proposals with the same one. */
@@ -21,6 +22,14 @@ void proposal_digest(struct mcpx_slice envelope, char out[PROPOSAL_DIGEST_LEN + 
  */
 #define PROPOSAL_PIN "io.mcpx/tool"
 void proposal_add_pin(struct mcpx_text *out, struct mcpx_slice tool);
+
+/**
+ * Appends the asker's answer to the approval of its permission prompt with these params. Returns
+ * why it does not allow, static; NULL: it does. Protocol: section 9.
+ */
+const char *proposal_answer_prompt(struct mcpx_text *out, struct mcpx_slice asker,
+                                   struct mcpx_slice params,
+                                   const struct mcpx_event *approval);
 
 /**
  * The time when a proposal expires, in ms since 1970: INT64_MAX without a time, 0 when it is

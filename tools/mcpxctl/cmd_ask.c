@@ -8,6 +8,7 @@
 
 #include "lib/edge/timer.h"
 #include "tools/common/input.h"
+#include "tools/common/proposal.h"
 #include "tools/mcpxctl/core/hook.h"
 #include "tools/mcpxctl/core/live.h"
 
@@ -17,27 +18,21 @@ enum { ASK_MS = 300000, REASON_MAX = 500 };
 static int answer(struct live *live, const struct mcpx_event *event,
                   struct mcpx_slice proposed, struct mcpx_text *reason)
 {
-    struct mcpx_slice self = mcpx_session_id(mcpx_client_session(live->client));
     mx_scoped_text payload = {0};
+    const char *why;
 
     if (!mcpx_slice_equal(event->proposal, mcpx_text_view(&live->sent))) {
         live_decline(live, event);
         return STATUS_OK;
     }
-    if (mcpx_slice_equal(mcpx_identity_of(event->envelope->from), mcpx_identity_of(self)))
-        mcpx_text_puts(reason, "another identity than the asker's must approve");
-    else if (!mcpx_json_same(mcpx_json_get(proposed, "params"), event->rpc->params))
-        mcpx_text_puts(reason, "approved with other params than the proposed ones");
-    mx_format(&payload, "{\"jsonrpc\":\"2.0\",\"id\":%s,", event->rpc->id);
-    if (reason->len > 0)
-        mx_format(&payload, "\"error\":{\"code\":-31003,\"message\":%q}}", reason);
-    else
-        mcpx_text_puts(&payload, "\"result\":{\"behavior\":\"allow\"}}");
+    why = proposal_answer_prompt(&payload, mcpx_session_id(mcpx_client_session(live->client)),
+                                 mcpx_json_get(proposed, "params"), event);
+    mcpx_text_puts(reason, why ? why : "");
     if (memory_checked(mcpx_client_respond(live->client, event->envelope->id,
                                            text_whole(&payload), NULL)))
         return fail_with(STATUS_REFUSED, "approved, but no grant covers the answer, "
                                          "mcp/response:permission/ask");
-    return reason->len > 0 ? STATUS_REFUSED : STATUS_OK;
+    return why ? STATUS_REFUSED : STATUS_OK;
 }
 
 /*
@@ -104,17 +99,19 @@ static void read_prompt(const struct arguments *arguments, const struct hook_for
 {
     const char *tool = arguments_value(arguments, "--tool");
     const char *input = arguments_value(arguments, "--input");
+    struct mcpx_slice object;
     mx_scoped_text text = {0};
     const char *fault;
 
+    must(object_read(input ? input : "{}", "--input", &object));
     if (tool)
-        mx_format(&text, "{\"tool_name\":%q,\"tool_input\":%s}", tool, input ? input : "{}");
+        mx_format(&text, "{\"tool_name\":%q,\"tool_input\":%s}", tool, object);
     else
         must(input_read(NULL, &text));
     fault =
         hook_read(arguments_value(arguments, "--host"), mcpx_text_view(&text), form, proposal);
     if (fault)
-        end_with(STATUS_USAGE, "%s %s", tool ? "--input" : "standard input", fault);
+        end_with(STATUS_USAGE, "%s %s", tool ? "--tool" : "standard input", fault);
 }
 
 /* A host shows this alone, not standard error. */
@@ -125,6 +122,8 @@ static const char *why_undecided(int status)
         return "nobody in the topic decided in time";
     case STATUS_REFUSED:
         return "the topic could not be asked: a grant is missing";
+    case STATUS_INTERRUPTED:
+        return "the question was interrupted";
     case STATUS_UNREACHABLE:
         return "the topic could not be asked: no connection, or no valid token";
     default:

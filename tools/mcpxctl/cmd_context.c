@@ -201,12 +201,10 @@ static int check_call(const struct action *action, const struct arguments *argum
         return fail_with(STATUS_USAGE,
                          action->names_max == 0 ? "%s takes no NAME" : "%s needs one NAME",
                          action->word);
-    for (int i = 0; i < CONTEXT_SETTING_COUNT && !action->takes_settings; i++) {
-        if (!arguments_have(arguments, context_settings[i].option))
-            continue;
-        return fail_with(STATUS_USAGE, "%s takes no %s; add does", action->word,
-                         context_settings[i].option);
-    }
+    for (int i = 0; i < CONTEXT_SETTING_COUNT && !action->takes_settings; i++)
+        if (arguments_have(arguments, context_settings[i].option))
+            return fail_with(STATUS_USAGE, "%s takes no %s; add does", action->word,
+                             context_settings[i].option);
     return STATUS_OK;
 }
 

@@ -46,24 +46,17 @@ static void write_path(struct mcpx_text *path, const struct arguments *arguments
 }
 
 /* Checked here, because a complaint of the router has the forms of its API. */
-static void check_until(const struct arguments *arguments)
-{
-    const char *until = arguments_value(arguments, "--until");
-    int64_t ms;
-
-    if (until && !duration_read(until, &ms) && !mx_time_parse(mcpx_slice_of(until), &ms))
-        end_with(STATUS_USAGE, "--until needs a date like 2026-12-31T23:59:59Z, or how "
-                               "long from now, like 3600, 90m, 1h or 2d");
-}
-
 static void write_until(struct mcpx_text *body, const char *until)
 {
     int64_t ms;
 
     if (duration_read(until, &ms))
         mx_json_add_number(body, "until", (ms + 999) / 1000);
-    else
+    else if (mx_time_parse(mcpx_slice_of(until), &ms))
         mcpx_json_add_member(body, "until", mcpx_slice_of(until));
+    else
+        end_with(STATUS_USAGE, "--until needs a date like 2026-12-31T23:59:59Z, or how "
+                               "long from now, like 3600, 90m, 1h or 2d");
 }
 
 static void write_grant(struct mcpx_text *body, const struct arguments *arguments,
@@ -85,18 +78,17 @@ static void write_grant(struct mcpx_text *body, const struct arguments *argument
     mx_json_end_object(body);
 }
 
+/* All but the topic, which is known only behind the token. */
 static void write_body(struct mcpx_text *body, const struct arguments *arguments,
-                       const struct connection *where, const char *list)
+                       const char *list)
 {
     mx_json_begin_object(body, NULL);
-    mcpx_json_add_member(body, "topic", mcpx_slice_of(where->client.topic));
     mx_json_begin_array(body, list);
     for (size_t i = 1; i < arguments->operand_count; i++)
         write_grant(body, arguments, arguments->operands[i]);
     mx_json_end_array(body);
     if (arguments_have(arguments, "--until"))
         write_until(body, arguments_value(arguments, "--until"));
-    mx_json_end_object(body);
 }
 
 /* ---- the answer ---- */
@@ -136,13 +128,14 @@ static int cmd_change(const struct arguments *arguments)
     mx_scoped_text path = {0}, body = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
 
-    check_until(arguments);
+    write_body(&body, arguments, grants ? "add" : "remove");
     must(connection_read(arguments, 0, 0, &where));
+    mcpx_json_add_member(&body, "topic", mcpx_slice_of(where.client.topic));
+    mx_json_end_object(&body);
     write_path(&path, arguments);
     mcpx_text_puts(&path, "/capabilities");
     if (arguments_have(arguments, "--dry-run"))
         mcpx_text_puts(&path, "?dry_run=1");
-    write_body(&body, arguments, &where, grants ? "add" : "remove");
     return output_answer(arguments, &where,
                          (struct http_call){.path = path.text, .body = body.text},
                          show_change);

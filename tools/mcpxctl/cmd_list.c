@@ -151,9 +151,8 @@ static bool settle(struct survey *survey, struct asked *asked)
 
 static void add_asked(struct survey *survey, struct mcpx_slice id)
 {
-    if (survey->count == SERVERS_MAX)
-        return;
-    mcpx_text_slice(&survey->asked[survey->count++].id, id);
+    if (survey->count < SERVERS_MAX)
+        mcpx_text_slice(&survey->asked[survey->count++].id, id);
 }
 
 /* Finds the participants to ask: those of --to, else all that could answer. */
@@ -214,10 +213,9 @@ static int take_leave(struct survey *survey, const struct mcpx_event *event)
     for (size_t i = 0; i < survey->count; i++) {
         struct asked *asked = &survey->asked[i];
 
-        if (!mcpx_slice_equal(mcpx_text_view(&asked->id), event->participant) ||
-            !settle(survey, asked) || !survey->by_name)
-            continue;
-        return fail_of(STATUS_FAILED, event->participant, " left the topic");
+        if (mcpx_slice_equal(mcpx_text_view(&asked->id), event->participant) &&
+            settle(survey, asked) && survey->by_name)
+            return fail_of(STATUS_FAILED, event->participant, " left the topic");
     }
     return STATUS_OK;
 }
@@ -241,11 +239,9 @@ static int complain_of_silence(const struct survey *survey)
 {
     int status = STATUS_OK;
 
-    for (size_t i = 0; i < survey->count && survey->by_name; i++) {
-        if (survey->asked[i].answered)
-            continue;
-        status = fail_with(STATUS_TIMEOUT, "%s does not answer", survey->asked[i].id.text);
-    }
+    for (size_t i = 0; i < survey->count && survey->by_name; i++)
+        if (!survey->asked[i].answered)
+            status = fail_with(STATUS_TIMEOUT, "%s does not answer", survey->asked[i].id.text);
     if (status == STATUS_OK && survey->servers == 0)
         status = fail_with(STATUS_ABSENT, "nobody in the topic answers %s",
                            survey->listing->method);

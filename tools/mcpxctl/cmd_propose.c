@@ -31,8 +31,6 @@ static int print_open(const struct arguments *arguments, const struct connection
             continue;
         proposal_digest(entry->text, digest);
         style.until_ms = proposal_expires_ms(entry->text);
-        if (style.until_ms == INT64_MAX)
-            style.until_ms = 0;
         style.brief = snapshot_brief(snapshot, entry, least).len;
         line_write(&out, entry, &style, entry_fault(entry));
     }

@@ -88,6 +88,7 @@ Test(decide, a_yes_is_bound_to_what_was_listed)
                   verbs[i], id, zeros);
     }
     expect_of(4, "no retained", "mcpxctl approve nothing@%s --yes --as ann 2>&1", zeros);
+    expect_of(4, "digest has 32 hexadecimal", "mcpxctl approve %s@0000 --as ann 2>&1", id);
     find_listed("mcpxctl proposals --as ann", id, word);
     run_for_id(id, "mcpxctl reject %s --as ann", word);
 }

@@ -106,8 +106,9 @@ Test(talk, R000_19_calls_carry_meta_and_whole_requests)
          "{\"capture_provenance\":true,\"request_id\":\"r\",\"io.mcpx/artifacts\":[],"
          "\"progressToken\":\"mcpxctl\"}\n"},
         {"mcpxctl call meta --meta 7 --to fs --as ann 2>&1", 2,
-         "--meta: expected a JSON object"},
-        {"mcpxctl call meta --meta '{' --to fs --as ann 2>&1", 2, "--meta, byte 1: "},
+         "--meta, line 1, column 1: expected a JSON object"},
+        {"mcpxctl call meta --meta '{' --to fs --as ann 2>&1", 2,
+         "--meta, line 1, column 2: "},
         {SEND("meta", "7") "2>&1", 2, "standard input: /params/_meta: must be an object"},
         {SEND("", "{}") "2>&1", 2, "standard input is not an mcp.request.v0.1: /tool/name: "},
         {SEND("meta", "{}") "echo 2>&1", 2, "--request excludes"},

@@ -3,92 +3,70 @@
  * stranger's answer for the server's, or approves what was done already.
  */
 #include "lib/base/scoped.h"
-#include "tests/support/count.h"
+#include "tests/support/rows.h"
 #include "tools/mcpxctl/core/chain.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-/* One envelope of a row: "id about from>to kind payload". ts is second `index` of a minute. */
-struct line {
-    const char *id, *about, *from, *to, *kind, *payload;
-};
+static struct line {
+    char name[32], id[8], about[8], from[16], to[32], kind[64], payload[256];
+} known[100];
 
-enum { LINES_MAX = 8 };
-
-static void fill(struct snapshot *snapshot, const struct line *lines)
+static void learn(char *const row[ROW_COLUMNS])
 {
-    for (size_t i = 0; i < LINES_MAX && lines[i].id; i++) {
-        char text[1024], to[64] = "", about[64] = "";
-        struct mcpx_fault fault = {"", "", 0};
-        struct entry *entry = NULL;
+    struct line *line = known;
+    int words;
 
-        if (lines[i].to)
-            snprintf(to, sizeof to, "\"to\":[\"%s\"],", lines[i].to);
-        if (lines[i].about)
-            snprintf(about, sizeof about, "\"correlation_id\":\"%s\",", lines[i].about);
-        snprintf(
-            text, sizeof text,
-            "{\"protocol\":\"mcpx/v0.1\",\"id\":\"%s\",\"ts\":\"2026-11-22T03:00:%02zuZ\","
-            "\"from\":\"%s\",%s%s\"kind\":\"%s\",\"payload\":%s}",
-            lines[i].id, i, lines[i].from, to, about, lines[i].kind, lines[i].payload);
-        cr_assert_eq(entry_new(mcpx_slice_of(text), &fault, &entry), MCPX_OK, "%s: %s",
-                     fault.reason, text);
-        snapshot_add(snapshot, entry);
-    }
-    snapshot_seal(snapshot);
+    while (line->name[0])
+        line++;
+    words = sscanf(row[0], "%31s %7s %7s %15s %31s %63s", line->name, line->id, line->about,
+                   line->from, line->to, line->kind);
+    cr_assert_eq(words, 6, "%s", row[0]);
+    snprintf(line->payload, sizeof line->payload, "%s", row[1]);
 }
 
-#define PROPOSED                                                                              \
-    "{\"method\":\"tools/call\",\"params\":{\"name\":\"w\",\"arguments\":{\"n\":1.10}}}"
-#define ASKED                                                                                 \
-    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","                                \
-    "\"params\":{ \"arguments\":{\"n\":1.10}, \"name\":\"w\"}}"
-#define ASKED_ELSE                                                                            \
-    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","                                \
-    "\"params\":{\"arguments\":{\"n\":1.1},\"name\":\"w\"}}"
-#define RESULT "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"
-#define FAILURE "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-1,\"message\":\"no\"}}"
-#define PROGRESS "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{}}"
+static const struct line *find(const char *name)
+{
+    const struct line *line = known;
 
-#define ELICIT "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\"}"
-#define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
-#define ASKS_BACK(id)                                                                         \
-    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"resultType\":\"input_required\","       \
-    "\"requestState\":\"s/1\"}}"
-#define ASKED_AGAIN                                                                           \
-    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","                                \
-    "\"params\":{\"name\":\"w\",\"inputResponses\":{},\"requestState\":\"s\\/1\"}}"
-#define OTHER_ID "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}"
+    while (line->name[0] && strcmp(line->name, name) != 0)
+        line++;
+    cr_assert(line->name[0], "no envelope is called %s", name);
+    return line;
+}
 
-#define EXPIRES(when)                                                                         \
-    {                                                                                         \
-        "p", NULL, "agent", "fs", "mcp/proposal:tools/call:w",                                \
-            "{\"method\":\"tools/call\",\"params\":{\"name\":\"w\"}},\"expires\":" when       \
-    }
-static const struct line proposal = {"p",     NULL, "agent", "fs", "mcp/proposal:tools/call:w",
-                                     PROPOSED};
-static const struct line request = {"r", "p", "ann", "fs", "mcp/request:tools/call:w", ASKED};
-static const struct line changed = {"r",       "p", "ann", "fs", "mcp/request:tools/call:w",
-                                    ASKED_ELSE};
-static const struct line result = {"s", "r", "fs", "ann", "mcp/response:tools/call:w", RESULT};
-static const struct line failure = {"s",    "r", "fs", "ann", "mcp/response:tools/call:w",
-                                    FAILURE};
-static const struct line strange = {"x",   "r", "eve", "ann", "mcp/response:tools/call:w",
-                                    RESULT};
-static const struct line reject = {"n",     "p",          "ann",
-                                   "agent", "mcp/reject", "{\"reason\":\"no\"}"};
-static const struct line withdraw = {"w", "p", "agent", NULL, "mcp/withdraw", "{}"};
-static const struct line elsewhere = {"w", "p", "agent~2", NULL, "mcp/withdraw", "{}"};
-static const struct line usurp = {"u", "p", "eve", NULL, "mcp/withdraw", "{}"};
-static const struct line progress = {
-    "g", "r", "fs", "ann", "mcp/request:notifications/progress", PROGRESS};
-#define AGAIN_KIND "mcp/request:tools/call:w"
-static const struct line call = {"r", NULL, "ann", "fs", AGAIN_KIND, ASKED};
-static const struct line questions = {
-    "q", "r", "fs", "ann", "mcp/response:tools/call:w", ASKS_BACK("1")};
-static const struct line again = {"a", NULL, "ann", "fs", AGAIN_KIND, ASKED_AGAIN};
-static const struct line unrelated = {"c", NULL, "bob", NULL, "chat", "{\"text\":\"hi\"}"};
+static void add(struct snapshot *snapshot, const struct line *line)
+{
+    char text[1024], to[64] = "", about[64] = "";
+    struct mcpx_fault fault = {"", "", 0};
+    struct entry *entry = NULL;
+
+    if (*line->to != '-')
+        snprintf(to, sizeof to, "\"to\":[\"%s\"],", line->to);
+    if (*line->about != '-')
+        snprintf(about, sizeof about, "\"correlation_id\":\"%s\",", line->about);
+    snprintf(text, sizeof text,
+             "{\"protocol\":\"mcpx/v0.1\",\"id\":\"%s\",\"ts\":\"2026-11-22T03:00:%02zuZ\","
+             "\"from\":\"%s\",%s%s\"kind\":\"%s\",\"payload\":%s}",
+             line->id, snapshot->count, line->from, to, about, line->kind, line->payload);
+    cr_assert_eq(entry_new(mcpx_slice_of(text), &fault, &entry), MCPX_OK, "%s: %s",
+                 fault.reason, text);
+    snapshot_add(snapshot, entry);
+}
+
+/* The envelopes of a row, up to a question mark. */
+static void fill(struct snapshot *snapshot, const char *names)
+{
+    char name[32];
+    int len;
+
+    if (!known[0].name[0])
+        rows_each("tools/rows/chain", "envelopes", learn);
+    for (; sscanf(names, "%31s%n", name, &len) == 1 && *name != '?'; names += len)
+        add(snapshot, find(name));
+    snapshot_seal(snapshot);
+}
 
 /* The chain as "role@depth" words, the state at the end. */
 static void write_brief(const struct chain *chain, char *text, size_t size)
@@ -105,124 +83,31 @@ static void write_brief(const struct chain *chain, char *text, size_t size)
              chain->incomplete ? " incomplete" : "");
 }
 
+static void expect_chain(char *const row[ROW_COLUMNS])
+{
+    struct snapshot snapshot = {.count = 0};
+    const char *asked = strchr(row[0], '?') + 2;
+    struct chain chain;
+    char brief[512];
+
+    fill(&snapshot, row[0]);
+    chain = chain_of(&snapshot, snapshot_get(&snapshot, mcpx_slice_of(asked)));
+    write_brief(&chain, brief, sizeof brief);
+    cr_expect_str_eq(brief, row[1], "%s: %s", row[0], brief);
+    chain_fini(&chain);
+    snapshot_fini(&snapshot);
+}
+
 Test(chain, tells_what_became_of_it)
 {
-    const struct {
-        struct line lines[LINES_MAX];
-        const char *asked, *chain;
-    } rows[] = {
-        {{proposal}, "p", "proposal@0 open"},
-        {{proposal, request}, "p", "proposal@0 request@1= running"},
-        {{EXPIRES("\"1970-01-01T00:00:01Z\"")}, "p", "proposal@0 open"},
-        {{EXPIRES("\"1970-01-01T00:00:00Z\"")}, "p", "proposal@0 expired"},
-        {{EXPIRES("\"soon\"")}, "p", "proposal@0 expired"},
-        {{EXPIRES("1e9")}, "p", "proposal@0 expired"},
-        {{EXPIRES("null"), request}, "p", "proposal@0 request@1! running"},
-        {{proposal, changed}, "p", "proposal@0 request@1! running"},
-        {{proposal, unrelated, request, result}, "p", "proposal@0 request@1= result@2 done"},
-        {{proposal, unrelated, request, result}, "r", "proposal@0 request@1= result@2 done"},
-        {{proposal, unrelated, request, result}, "s", "proposal@0 request@1= result@2 done"},
-        {{proposal, request, failure}, "p", "proposal@0 request@1= error@2 failed"},
-        {{proposal, request, strange}, "p", "proposal@0 request@1= other@2 running"},
-        {{proposal, request, strange, result},
-         "p",
-         "proposal@0 request@1= other@2 result@2 done"},
-        {{proposal, reject}, "n", "proposal@0 rejection@1 rejected"},
-        {{proposal, withdraw}, "w", "proposal@0 withdrawal@1 withdrawn"},
-        {{proposal, elsewhere}, "w", "proposal@0 withdrawal@1 withdrawn"},
-        {{proposal, usurp}, "p", "proposal@0 other@1 open"},
-        {{proposal, reject, request, result},
-         "p",
-         "proposal@0 rejection@1 request@1= result@2 done"},
-        {{request, result}, "s", "request@0 result@1 done incomplete"},
-        {{result}, "s", "result@0 done incomplete"},
-        {{proposal, request, progress, result},
-         "g",
-         "proposal@0 request@1= notification@2 result@2 done"},
-        {{unrelated}, "c", "other@0 open"},
-        /* what anybody could send to end a proposal or answer for the server */
-        {{proposal,
-          {"r", "p", "eve", "fs", "mcp/request:ping", PING},
-          {"s", "r", "fs", "eve", "mcp/response:ping", RESULT}},
-         "p",
-         "proposal@0 other@1 result@2 open"},
-        {{proposal, {"r", "p", "eve", "fs", "mcp/request:ping", ASKED}},
-         "p",
-         "proposal@0 other@1 open"},
-        {{proposal, {"r", "p", "eve", "mallory", "mcp/request:tools/call:w", ASKED}},
-         "p",
-         "proposal@0 other@1 open"},
-        {{proposal, {"s", "p", "fs", "ann", "mcp/response:tools/call:w", RESULT}},
-         "p",
-         "proposal@0 other@1 open"},
-        {{proposal, request, {"s", "r", "fs", "ann", "mcp/response:tools/call:w", ASKED}},
-         "p",
-         "proposal@0 request@1= other@2 running"},
-        {{proposal, request, {"s", "r", "fs", "ann", "mcp/response:ping", RESULT}},
-         "p",
-         "proposal@0 request@1= other@2 running"},
-        {{proposal, request, {"s", "r", "fs", "ann", "mcp/response:tools/call:w", OTHER_ID}},
-         "p",
-         "proposal@0 request@1= other@2 running"},
-        {{proposal,
-          request,
-          failure,
-          {"t", "r", "fs", "ann", "mcp/response:tools/call:w", RESULT}},
-         "p",
-         "proposal@0 request@1= error@2 other@2 failed"},
-        /* what the server asks back does not answer the request */
-        {{proposal,
-          request,
-          {"e", "r", "fs", "ann", "mcp/request:elicitation/create", ELICIT},
-          {"f", "e", "ann", "fs", "mcp/response:elicitation/create", RESULT}},
-         "p",
-         "proposal@0 request@1= request@2 result@3 running"},
-        /* a call made again, also a third time; another's is not */
-        {{call, questions, again, {"e", NULL, "eve", "fs", AGAIN_KIND, ASKED_AGAIN}},
-         "q",
-         "request@0 question@1 request@1 running"},
-        {{call,
-          questions,
-          again,
-          {"t", "a", "fs", "ann", "mcp/response:tools/call:w", OTHER_ID}},
-         "t",
-         "request@0 question@1 request@1 result@2 done"},
-        {{call, {"x", "r", "eve", "ann", "mcp/response:tools/call:w", ASKS_BACK("1")}, again},
-         "a",
-         "request@0 running"},
-        {{call,
-          questions,
-          again,
-          {"u", "a", "fs", "ann", "mcp/response:tools/call:w", ASKS_BACK("2")},
-          {"b", NULL, "ann", "fs", AGAIN_KIND, ASKED_AGAIN}},
-         "b",
-         "request@0 question@1 request@1 question@2 request@1 running"},
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct snapshot snapshot = {.count = 0};
-        struct chain chain;
-        char brief[512];
-
-        fill(&snapshot, rows[i].lines);
-        chain = chain_of(&snapshot, snapshot_get(&snapshot, mcpx_slice_of(rows[i].asked)));
-        write_brief(&chain, brief, sizeof brief);
-        cr_expect_str_eq(brief, rows[i].chain, "row %zu: %s", i, brief);
-        chain_fini(&chain);
-        snapshot_fini(&snapshot);
-    }
+    rows_each("tools/rows/chain", "chains", expect_chain);
 }
 
 Test(chain, walks_no_circle)
 {
-    static const struct line lines[LINES_MAX] = {
-        {"a", "b", "ann", NULL, "chat", "{}"},
-        {"b", "a", "ann", NULL, "chat", "{}"},
-        {"c", "c", "ann", NULL, "chat", "{}"},
-    };
     struct snapshot snapshot = {.count = 0};
 
-    fill(&snapshot, lines);
+    fill(&snapshot, "circle-a circle-b circle-c");
     for (size_t i = 0; i < snapshot.count; i++) {
         struct chain chain = chain_of(&snapshot, snapshot.entries[i]);
 
@@ -234,13 +119,12 @@ Test(chain, walks_no_circle)
 
 Test(chain, is_written_for_people_and_for_programs)
 {
-    const struct line lines[LINES_MAX] = {proposal, changed, failure};
     struct snapshot snapshot = {.count = 0};
     struct chain chain;
     mx_scoped_text people = {0}, programs = {0};
 
     setenv("TZ", "UTC", 1);
-    fill(&snapshot, lines);
+    fill(&snapshot, "proposal changed failure");
     chain = chain_of(&snapshot, snapshot.entries[1]);
     chain_write(&people, &snapshot, &chain, false);
     cr_expect_str_eq(people.text,
@@ -277,8 +161,8 @@ Test(chain, long_chains_are_walked_in_reasonable_time, .timeout = 20)
         snprintf(text, sizeof text,
                  "{\"protocol\":\"mcpx/v0.1\",\"id\":\"p%zu\",\"from\":\"eve\","
                  "\"correlation_id\":\"p%zu\",\"kind\":\"mcp/proposal:tools/call:w\","
-                 "\"payload\":%s}",
-                 i + 1, i, PROPOSED);
+                 "\"payload\":{\"method\":\"tools/call\",\"params\":{\"name\":\"w\"}}}",
+                 i + 1, i);
         cr_assert_eq(entry_new(mcpx_slice_of(text), &fault, &entry), MCPX_OK);
         snapshot_add(&snapshot, entry);
     }

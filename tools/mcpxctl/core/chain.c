@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-enum { STATE_DEPTH = 2 };
+enum { STATE_DEPTH = 3 };
 
 /* The name of each role, the state that a step in this role gives its chain, and its colour. */
 static const struct {
@@ -29,6 +29,7 @@ static const struct {
     [CHAIN_NOTIFICATION] = {"notification", CHAIN_OPEN, PAINT_NONE},
     [CHAIN_RESULT] = {"result", CHAIN_DONE, PAINT_RESPONSE},
     [CHAIN_QUESTION] = {"question", CHAIN_RUNNING, PAINT_RESPONSE},
+    [CHAIN_TASK] = {"task", CHAIN_RUNNING, PAINT_RESPONSE},
     [CHAIN_FAILURE] = {"error", CHAIN_FAILED, PAINT_BAD},
     [CHAIN_REJECTION] = {"rejection", CHAIN_REJECTED, PAINT_BAD},
     [CHAIN_WITHDRAWAL] = {"withdrawal", CHAIN_WITHDRAWN, PAINT_BAD},
@@ -66,34 +67,48 @@ void chain_fini(struct chain *chain)
     *chain = (struct chain){.count = 0};
 }
 
-static bool is_notification(const struct entry *entry)
-{
-    static const char prefix[] = "notifications/";
-
-    return entry->kind.method.len >= sizeof prefix - 1 &&
-           memcmp(entry->kind.method.text, prefix, sizeof prefix - 1) == 0;
-}
-
-/* Strict, because no request may close a proposal that asked for something else. */
+/* Strict, because no request may close a proposal that asked for something else, or others. */
 static bool is_fulfilment(const struct entry *request, const struct entry *proposal)
 {
     static struct mcpx_rpc proposed, requested;
-    bool reaches = proposal->to_count == 0 || request->to_count == 0;
+    size_t asked = 0, others = 0;
+    bool may;
 
-    for (size_t i = 0; i < request->to_count && !reaches; i++)
-        reaches = mx_id_is_among(request->to[i], proposal->to, proposal->to_count);
-    return reaches && mcpx_rpc_read(proposal->payload, &proposed, NULL) == MCPX_OK &&
+    for (size_t i = 0; i < request->to_count; i++)
+        if (mx_id_is_among(request->to[i], proposal->to, proposal->to_count))
+            asked++;
+        else
+            others += !mcpx_slice_equal(request->to[i], proposal->from);
+    may = proposal->to_count == 0 || request->to_count == 0 || (asked > 0 && others == 0) ||
+          mx_id_is_among(request->from, proposal->to, proposal->to_count);
+    return may && mcpx_rpc_read(proposal->payload, &proposed, NULL) == MCPX_OK &&
            mcpx_rpc_read(request->payload, &requested, NULL) == MCPX_OK &&
            mcpx_slice_equal(proposed.method, requested.method) &&
            mcpx_slice_equal(proposed.context, requested.context);
 }
 
+static enum chain_role role_of_task(struct mcpx_slice task)
+{
+    struct mcpx_slice status = mcpx_json_get(task, "status");
+
+    if (mcpx_json_equals(status, MCPX_SLICE("completed")))
+        return CHAIN_RESULT;
+    return mcpx_json_equals(status, MCPX_SLICE("failed")) ||
+                   mcpx_json_equals(status, MCPX_SLICE("cancelled"))
+               ? CHAIN_FAILURE
+               : CHAIN_TASK;
+}
+
 static enum chain_role role_of_response(const struct entry *entry, struct chain_step *above)
 {
+    struct mcpx_slice task;
+
     if (above && (!entry_answers(entry, above->entry) || above->answered))
         return CHAIN_OTHER;
     if (above)
         above->answered = true;
+    if (entry_task(entry, above ? above->entry : NULL, &task))
+        return role_of_task(task);
     if (mcpx_json_count(entry->payload, "error") > 0)
         return CHAIN_FAILURE;
     return entry_asks(entry) ? CHAIN_QUESTION : CHAIN_RESULT;
@@ -101,8 +116,9 @@ static enum chain_role role_of_response(const struct entry *entry, struct chain_
 
 static enum chain_role role_of_request(const struct entry *entry, const struct entry *parent)
 {
-    if (is_notification(entry))
-        return CHAIN_NOTIFICATION;
+    if (!mcpx_json_get(entry->payload, "id").text)
+        return entry->goes_on ? role_of_task(mcpx_json_get(entry->payload, "params"))
+                              : CHAIN_NOTIFICATION;
     if (parent && entry_is(parent, "mcp/proposal") && !is_fulfilment(entry, parent))
         return CHAIN_OTHER;
     return CHAIN_REQUEST;
@@ -150,6 +166,9 @@ static void add_step(struct chain *chain, const struct entry *entry, size_t pare
 
     step.role = role_of(entry, above);
     step.fault = entry_fault(entry);
+    step.is_call = step.role == CHAIN_REQUEST &&
+                   (!above || (above->role == CHAIN_PROPOSAL && above->depth == 0) ||
+                    (above->is_call && entry->goes_on));
     if (above) {
         step.depth = above->depth + 1;
         if (above->role == CHAIN_PROPOSAL && step.role == CHAIN_REQUEST)
@@ -201,20 +220,6 @@ static void add_tree(const struct snapshot *snapshot, struct chain *chain,
     }
 }
 
-/*
- * Is a step decisive? The first is, those about it, and answers to a proposal's requests and to
- * the call made again.
- */
-static bool is_decisive(const struct chain *chain, const struct chain_step *step)
-{
-    bool answer = step->role == CHAIN_RESULT || step->role == CHAIN_FAILURE;
-    const struct chain_step *above = &chain->steps[step->parent];
-
-    return step->parent == 0 ||
-           (answer && above->parent == 0 && above->role == CHAIN_REQUEST &&
-            (chain->steps[0].role == CHAIN_PROPOSAL || above->entry->is_again));
-}
-
 static enum chain_state state_of(const struct chain *chain, int64_t now_ms)
 {
     const struct entry *first = chain->steps[0].entry;
@@ -223,9 +228,11 @@ static enum chain_state state_of(const struct chain *chain, int64_t now_ms)
     enum chain_state state = expired ? CHAIN_EXPIRED : CHAIN_OPEN;
 
     for (size_t i = 0; i < chain->count; i++) {
-        enum chain_state reached = roles[chain->steps[i].role].state;
+        const struct chain_step *step = &chain->steps[i];
+        enum chain_state reached = roles[step->role].state;
 
-        if (is_decisive(chain, &chain->steps[i]) && reached > state)
+        /* The first is decisive, what is about it, and what is about its calls. */
+        if ((step->parent == 0 || chain->steps[step->parent].is_call) && reached > state)
             state = reached;
     }
     return state;

@@ -9,13 +9,15 @@
  * The role of an envelope in a chain.
  *
  *   PROPOSAL      mcp/proposal
- *   REQUEST       mcp/request with an answer to come; under a proposal: its fulfilment, with the
- *                 same operation and a common addressee
- *   NOTIFICATION  mcp/request:notifications/..., about a request: progress, cancellation
+ *   REQUEST       mcp/request with an answer to come; under a proposal: its fulfilment. Protocol:
+ *                 section 9
+ *   NOTIFICATION  mcp/request without an answer to come, about a request: progress, cancellation
  *   RESULT        mcp/response with a result: the first answer of an addressee, with the
  *                 operation of the request
  *   QUESTION      the same with questions (input_required): the call is made again, as a REQUEST
  *                 about the first one
+ *   TASK          the same with a task, or news of the call's task. The state that ends the task
+ *                 is a RESULT or FAILURE of the call
  *   FAILURE       the same with an error
  *   REJECTION     mcp/reject
  *   WITHDRAWAL    mcp/withdraw by the proposer
@@ -28,6 +30,7 @@ enum chain_role {
     CHAIN_NOTIFICATION,
     CHAIN_RESULT,
     CHAIN_QUESTION,
+    CHAIN_TASK,
     CHAIN_FAILURE,
     CHAIN_REJECTION,
     CHAIN_WITHDRAWAL,
@@ -63,7 +66,8 @@ struct chain_step {
     int64_t after_ms; /* from the `ts` of its parent to its own; -1 when one is missing */
     enum chain_sameness same;
     const char *fault; /* why receivers ignore it; NULL when they accept it */
-    bool answered;     /* private: an answer to it was seen */
+    /* Private: an answer to it was seen; its answers decide the state of the chain. */
+    bool answered, is_call;
 };
 
 /**
@@ -86,7 +90,7 @@ struct chain {
  */
 struct chain chain_of(const struct snapshot *snapshot, const struct entry *entry);
 
-/** The same without the way up, and only two levels down. These decide the state. */
+/** The same without the way up, and only three levels down. These decide the state. */
 struct chain chain_below(const struct snapshot *snapshot, const struct entry *entry);
 
 /** True when a proposal waits for a decision. */

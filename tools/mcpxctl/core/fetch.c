@@ -181,8 +181,11 @@ int fetch_history(const struct connection *where, size_t limit, struct snapshot 
 _Noreturn static void end_without(const struct connection *where, struct mcpx_slice word)
 {
     end_of(STATUS_ABSENT, word,
-           ": no retained envelope of the topic %s has an id that begins like this",
-           where->client.topic);
+           ": no retained envelope of the topic %s has an id that begins like this%s",
+           where->client.topic,
+           memchr(word.text, '@', word.len)
+               ? "; in ID@DIGEST the digest has 32 hexadecimal digits, see mcpxctl proposals"
+               : "");
 }
 
 const struct entry *fetch_find(const struct connection *where, const struct snapshot *snapshot,
@@ -190,15 +193,13 @@ const struct entry *fetch_find(const struct connection *where, const struct snap
 {
     struct mcpx_slice beginning = mcpx_slice_of(word);
     const struct entry *found = NULL;
+    enum mcpx_err err = snapshot_find(snapshot, beginning, &found);
 
-    switch (snapshot_find(snapshot, beginning, &found)) {
-    case MCPX_OK:
-        return found;
-    case MCPX_EDUPLICATE:
+    if (err == MCPX_EDUPLICATE)
         end_of(STATUS_USAGE, beginning, ": several ids begin like this; type more characters");
-    default:
+    if (err)
         end_without(where, beginning);
-    }
+    return found;
 }
 
 /* ---- proposals ---- */
@@ -237,7 +238,8 @@ static const struct entry *find_bound(const struct connection *where,
     if (count == 0)
         end_without(where, id);
     end_of(STATUS_FAILED, id,
-           ": the proposal under this id has changed; see mcpxctl proposals");
+           ": the digest is wrong, or the proposal under this id has changed; mcpxctl "
+           "proposals lists it with its digest");
 }
 
 const struct entry *proposal_find(const struct connection *where, const char *word,

@@ -171,7 +171,7 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
     mcpx_text_puts(out, "  ");
     text_painted(out, paint_of(entry), colour, entry->kind.text);
     mcpx_text_puts(out, "  ");
-    if (style->until_ms > 0) {
+    if (style->until_ms > 0 && style->until_ms < INT64_MAX) {
         mcpx_text_puts(out, "[until ");
         time_write(out, style->until_ms);
         mcpx_text_puts(out, "] ");

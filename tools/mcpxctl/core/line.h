@@ -47,7 +47,7 @@ struct line_style {
     size_t columns;     /* characters of a payload to show */
     size_t brief;       /* bytes of the id to show; 0 = all */
     const char *digest; /* shown behind the id, as ID@DIGEST; NULL = none */
-    int64_t until_ms;   /* shown before the payload, when > 0 */
+    int64_t until_ms;   /* shown before the payload, if it is one: not 0, INT64_MAX */
 };
 
 /** The style for --json and --color. */

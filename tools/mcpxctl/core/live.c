@@ -290,13 +290,11 @@ int live_has_all(const struct live *live, const struct mcpx_slice *to, size_t co
     struct nearest nearest;
     int status = STATUS_OK;
 
-    for (size_t i = 0; i < count; i++) {
-        if (live_has(live, to[i], &nearest))
-            continue;
-        status = fail_of(STATUS_ABSENT, to[i], " is %s in the topic %s%s; %s",
-                         mcpx_slice_equal(to[i], us) ? "only this program" : "not",
-                         live->where.client.topic, nearest.hint, consequence);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (!live_has(live, to[i], &nearest))
+            status = fail_of(STATUS_ABSENT, to[i], " is %s in the topic %s%s; %s",
+                             mcpx_slice_equal(to[i], us) ? "only this program" : "not",
+                             live->where.client.topic, nearest.hint, consequence);
     return status;
 }
 

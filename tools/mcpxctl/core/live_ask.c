@@ -85,16 +85,13 @@ int live_settle(struct live *live, int64_t timeout_ms)
 
     live->waiting_for = "the router";
     live->waiting_since = live_now();
-    while ((status = live_next(live, deadline, &event)) == STATUS_OK) {
-        if (!live_is_ours(live, &event))
-            continue;
-        if (event.type == MCPX_EVENT_DELIVERED)
-            break;
-        if (event.type == MCPX_EVENT_REFUSED) {
-            status = live_refused(&event);
-            break;
-        }
-    }
+    do {
+        status = live_next(live, deadline, &event);
+    } while (status == STATUS_OK &&
+             !(live_is_ours(live, &event) &&
+               (event.type == MCPX_EVENT_DELIVERED || event.type == MCPX_EVENT_REFUSED)));
+    if (status == STATUS_OK && event.type == MCPX_EVENT_REFUSED)
+        status = live_refused(&event);
     live->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
         fail_of(status, mcpx_text_view(&live->sent),

@@ -16,11 +16,15 @@ void operation_fini(struct operation *operation)
     mcpx_text_fini(&operation->own_meta);
 }
 
-static bool read_object(const char *word, struct mcpx_slice *out, struct mcpx_fault *fault)
+int object_read(const char *word, const char *from, struct mcpx_slice *out)
 {
-    *fault = (struct mcpx_fault){"expected a JSON object", "", 0};
-    return mcpx_json_check(mcpx_slice_of(word), 0, out, fault) == MCPX_OK &&
-           mcpx_json_type(*out) == MCPX_JSON_OBJECT;
+    struct mcpx_fault fault = {"expected a JSON object", "", 0};
+
+    if (mcpx_json_check(mcpx_slice_of(word), 0, out, &fault) == MCPX_OK &&
+        mcpx_json_type(*out) == MCPX_JSON_OBJECT)
+        return STATUS_OK;
+    return fail_at(STATUS_USAGE, from, 1, (struct mcpx_slice){word, fault.offset},
+                   fault.reason);
 }
 
 static int check_method(const char *method)
@@ -51,7 +55,6 @@ int operation_read(const char *method, const char *const *words, size_t count,
                    const char *from, struct operation *out)
 {
     bool named = name_member(mcpx_slice_of(method)) != NULL;
-    struct mcpx_fault fault;
 
     *out = (struct operation){.method = mcpx_slice_of(method)};
     if (check_method(method) != STATUS_OK)
@@ -65,10 +68,8 @@ int operation_read(const char *method, const char *const *words, size_t count,
         if (out->name.len == 0)
             return fail_with(STATUS_USAGE, "NAME is empty");
     }
-    if (count == (named ? 1 : 0) || read_object(words[named], &out->argument, &fault))
-        return STATUS_OK;
-    return fail_at(STATUS_USAGE, from, 1, (struct mcpx_slice){words[named], fault.offset},
-                   fault.reason);
+    return count == (named ? 1 : 0) ? STATUS_OK
+                                    : object_read(words[named], from, &out->argument);
 }
 
 static bool has_arguments(struct mcpx_slice method)
@@ -79,15 +80,9 @@ static bool has_arguments(struct mcpx_slice method)
 
 int operation_read_meta(const char *word, struct operation *operation)
 {
-    struct mcpx_fault fault;
-
     if (!has_arguments(operation->method) && mcpx_json_get(operation->argument, "_meta").text)
         return fail_with(STATUS_USAGE, "--meta: JSON has a _meta already");
-    if (read_object(word, &operation->meta, &fault))
-        return STATUS_OK;
-    if (fault.offset > 0)
-        return fail_with(STATUS_USAGE, "--meta, byte %zu: %s", fault.offset, fault.reason);
-    return fail_with(STATUS_USAGE, "--meta: %s", fault.reason);
+    return object_read(word, "--meta", &operation->meta);
 }
 
 /* Appends the members of an object to one that has begun. */

@@ -35,6 +35,12 @@ int operation_read(const char *method, const char *const *words, size_t count,
                    const char *from, struct operation *out);
 
 /**
+ * Reads a JSON object of a command line; `from` is its name in complaints. Returns STATUS_OK, or
+ * STATUS_USAGE, having complained.
+ */
+int object_read(const char *word, const char *from, struct mcpx_slice *out);
+
+/**
  * Reads the `_meta` of an operation from a command line, and validates it. Returns STATUS_OK;
  * STATUS_USAGE, having complained, when it is not a JSON object, or the params have one already.
  */

@@ -84,6 +84,25 @@ bool entry_asks(const struct entry *entry)
            mcpx_json_equals(mcpx_json_get(result, "resultType"), MCPX_SLICE("input_required"));
 }
 
+bool entry_task(const struct entry *entry, const struct entry *request,
+                struct mcpx_slice *task)
+{
+    const char *member = mcpx_rpc_context_member(entry->kind.method);
+    bool about = member && strcmp(member, "taskId") == 0;
+
+    *task = mcpx_json_get(entry->payload, "params");
+    if (entry_is(entry, "mcp/request"))
+        return about;
+    about = about && !mcpx_slice_equal(entry->kind.method, MCPX_SLICE("tasks/result"));
+    *task = mcpx_json_get(entry->payload, "result");
+    if (mcpx_json_equals(mcpx_json_get(*task, "resultType"), MCPX_SLICE("task")) ||
+        (about && request && request->goes_on))
+        return true;
+    *task = mcpx_json_get(*task, "task");
+    return task->text && request &&
+           mcpx_json_get(mcpx_json_get(request->payload, "params"), "task").text;
+}
+
 const char *entry_fault(const struct entry *entry)
 {
     static struct mcpx_rpc rpc;
@@ -159,59 +178,86 @@ static struct entry **sorted_copy(const struct snapshot *snapshot,
     return copy;
 }
 
-/* ---- calls made again ---- */
+/* ---- calls that go on ---- */
 
-/* What a call made again has in common with the one before, and with the server's answer to it. */
-static uint64_t round_of(const struct entry *call, struct mcpx_slice state)
+/* What an answer has in common with what goes on: the caller, perhaps another instance, and the
+ * operation and the server's state, or of a task (`kind` NULL) the server and the id. */
+static uint64_t key_of(struct mcpx_slice caller, const struct mcpx_kind *kind,
+                       struct mcpx_slice server, struct mcpx_slice object)
 {
-    mx_scoped_text key = {0};
+    mx_scoped_text key =
+        mx_formatted("%q%q%q", mcpx_identity_of(caller), kind ? kind->method : server,
+                     kind ? kind->context : MCPX_SLICE("\n"));
 
-    mx_format(&key, "%q%q%q", call->from, call->kind.method, call->kind.context);
-    mcpx_json_add_unescaped(&key, state);
+    mcpx_json_add_unescaped(&key, mcpx_json_get(object, kind ? "requestState" : "taskId"));
     return mx_map_hash((struct mx_map_key){{0}}, mcpx_text_view(&key));
 }
 
-/* Relates each call made again (inputResponses, requestState) to the first one. */
-static void relate_rounds(const struct snapshot *snapshot)
+/* The last answer under a key counts. */
+static void note(struct mx_map *calls, uint64_t key, const struct entry *call)
 {
-    struct mx_map first = {0}; /* of calls that were last answered with questions */
+    size_t at = 0;
 
-    for (size_t i = 0; i < snapshot->count; i++) {
-        struct entry *entry = snapshot->entries[i];
-        bool asks = entry_asks(entry);
-        const struct entry *call =
-            asks ? snapshot_get(snapshot, entry->correlation_id) : entry;
-        struct mcpx_slice place = mcpx_json_get(entry->payload, asks ? "result" : "params");
-        struct mcpx_slice state = mcpx_json_get(place, "requestState");
-        uint64_t round, known;
-        size_t at = 0;
+    mx_map_remove(calls, key, mx_map_next(calls, key, &at));
+    mx_map_reserve(calls);
+    mx_map_put(calls, key, (uintptr_t)call);
+}
 
-        if (asks ? !call || call->index > i || !entry_answers(entry, call)
-                 : entry->correlation_id.len || !entry_is(entry, "mcp/request") ||
-                       !(state.text || mcpx_json_get(place, "inputResponses").text))
-            continue;
-        round = round_of(call, state);
-        known = mx_map_next(&first, round, &at);
-        if (asks) {
-            if (call->is_again)
-                call = snapshot_get(snapshot, call->correlation_id);
-            mx_map_remove(&first, round, known);
-            mx_map_reserve(&first);
-            mx_map_put(&first, round, (uintptr_t)call);
-        } else if (known) {
-            entry->correlation_id = ((struct entry *)(uintptr_t)known)->id;
-            entry->is_again = true;
-        }
+/* Notes the call, if its answer says that it goes on: with questions, or as a task. */
+static void note_answer(const struct snapshot *snapshot, const struct entry *answer,
+                        struct mx_map *calls)
+{
+    const struct entry *call = snapshot_get(snapshot, answer->correlation_id), *first, *above;
+    struct mcpx_slice task = mcpx_json_get(answer->payload, "result");
+
+    if (!call || call->index > answer->index || !entry_answers(answer, call))
+        return;
+    first = call->goes_on ? snapshot_get(snapshot, call->correlation_id) : call;
+    if (entry_asks(answer))
+        note(calls, key_of(call->from, &call->kind, answer->from, task), first);
+    if (!entry_task(answer, call, &task))
+        return;
+    note(calls, key_of(call->from, NULL, answer->from, task), first);
+    above = snapshot_get(snapshot, first->correlation_id);
+    if (above) /* the proposer owns the task, too */
+        note(calls, key_of(above->from, NULL, answer->from, task), first);
+}
+
+/* Relates a request or notification to the call that it goes on with. */
+static void relate(const struct mx_map *calls, struct entry *entry)
+{
+    struct mcpx_slice params, to = entry->to_count > 0 ? entry->to[0] : MCPX_SLICE("");
+    bool is_of_task = entry_task(entry, NULL, &params);
+    uint64_t call;
+    size_t at = 0;
+
+    if (!entry_is(entry, "mcp/request") || entry->correlation_id.len > 0 ||
+        !(is_of_task || mcpx_json_get(params, "requestState").text ||
+          mcpx_json_get(params, "inputResponses").text))
+        return;
+    call = mcpx_json_get(entry->payload, "id").text
+               ? key_of(entry->from, is_of_task ? NULL : &entry->kind, to, params)
+               : key_of(to, NULL, entry->from, params);
+    call = mx_map_next(calls, call, &at);
+    if (call) {
+        entry->correlation_id = ((struct entry *)(uintptr_t)call)->id;
+        entry->goes_on = true;
     }
-    mx_map_fini(&first);
 }
 
 void snapshot_seal(struct snapshot *snapshot)
 {
+    struct mx_map calls = {0}; /* the first of each that goes on */
+
     for (size_t i = 0; i < snapshot->count; i++)
         snapshot->entries[i]->index = i;
     snapshot->sorted = sorted_copy(snapshot, by_id);
-    relate_rounds(snapshot);
+    for (size_t i = 0; i < snapshot->count; i++)
+        if (entry_is(snapshot->entries[i], "mcp/response"))
+            note_answer(snapshot, snapshot->entries[i], &calls);
+        else
+            relate(&calls, snapshot->entries[i]);
+    mx_map_fini(&calls);
     snapshot->related = sorted_copy(snapshot, by_relation);
 }
 

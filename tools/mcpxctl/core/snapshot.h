@@ -17,8 +17,9 @@ struct entry {
     /* Its `ts` in milliseconds since 1970; -1 when it is absent or not an RFC 3339 time. */
     int64_t at_ms;
     size_t index; /* position in its snapshot, oldest first */
-    /* A call made again after the server's questions: `correlation_id` is the first one's id. */
-    bool is_again;
+    /* It goes on with the call whose id is `correlation_id`: that call made again after the
+     * server's questions, a request about its task, or news of that. */
+    bool goes_on;
 };
 
 /**
@@ -37,6 +38,13 @@ bool entry_answers(const struct entry *entry, const struct entry *request);
 
 /** True for a response with questions (input_required): the call is made again. */
 bool entry_asks(const struct entry *entry);
+
+/**
+ * True when it is about a task: a request or notification with its id; a response to `request`,
+ * which may be NULL, that says how it is. `task` has its `taskId` and `status`, if it names them.
+ */
+bool entry_task(const struct entry *entry, const struct entry *request,
+                struct mcpx_slice *task);
 
 /**
  * The reason why receivers ignore it, a static sentence: the kind contradicts the payload, or the

@@ -3,35 +3,22 @@
  * protocol section 9. Its approval is a request to us; our answer to that, back from the topic,
  * ends the client's call. Any other end of the call is a denial.
  */
+#include "tools/common/proposal.h"
 #include "tools/mcpx-bridge/expose/state.h"
-
-#include <mcpx/envelope.h>
 
 struct mcpx_text expose_permission_answer(const struct expose *x,
                                           const struct mcpx_event *event)
 {
-    const struct mcpx_envelope *envelope = event->envelope;
-    const struct mcpx_rpc *rpc = event->rpc;
     struct bridge_call *call = x->calls.first;
-    const char *why = NULL;
     struct mcpx_text out = {0};
 
-    while (call && !(bridge_is(call->method, EXPOSE_PERMISSION) &&
-                     mcpx_slice_equal(mcpx_text_view(&call->approved_in), envelope->id)))
+    while (call &&
+           !(bridge_is(call->method, EXPOSE_PERMISSION) &&
+             mcpx_slice_equal(mcpx_text_view(&call->approved_in), event->envelope->id)))
         call = call->next;
-    if (!call)
-        return out;
-    if (mcpx_slice_equal(mcpx_identity_of(envelope->from),
-                         mcpx_identity_of(x->view.self(x->view.user))))
-        why = "the asker cannot approve its own permission prompt";
-    else if (!bridge_is(rpc->method, EXPOSE_PERMISSION) ||
-             !mcpx_json_same(rpc->params, call->params))
-        why = "the approved params are not those of the permission prompt";
-    call->written = !why;
-    if (why)
-        bridge_add_error(&out, rpc->id, BRIDGE_NOT_ALLOWED, mcpx_slice_of(why), NULL);
-    else
-        bridge_add_result(&out, rpc->id, MCPX_SLICE("{\"behavior\":\"allow\"}"));
+    if (call)
+        call->written =
+            !proposal_answer_prompt(&out, x->view.self(x->view.user), call->params, event);
     return out;
 }
 
