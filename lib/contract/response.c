@@ -96,14 +96,11 @@ static const struct {
 
 static bool says(struct mcpx_slice text, const char *phrase)
 {
-    size_t len = strlen(phrase), same;
+    size_t len = strlen(phrase);
 
-    for (size_t at = 0; at + len <= text.len; at++) {
-        for (same = 0; same < len && mx_lower(text.text[at + same]) == phrase[same];)
-            same++;
-        if (same == len)
+    for (size_t at = 0; at + len <= text.len; at++)
+        if (mx_same_word((struct mcpx_slice){text.text + at, len}, phrase))
             return true;
-    }
     return false;
 }
 

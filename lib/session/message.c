@@ -309,8 +309,10 @@ enum mcpx_err mx_message_receive(struct mcpx_session *session, struct mx_incomin
         return MCPX_ENOMEM;
     digest = mx_recent_digest(&session->recent, envelope);
     if (mx_recent_has(&session->recent, digest)) {
-        if (session->config.observe)
+        if (session->config.observe) {
+            is_true(session, in, false);
             mx_tell(session, MCPX_EVENT_OBSERVED, in, NULL)->told.repeated = true;
+        }
         return MCPX_OK;
     }
     err = take_by_kind(session, in);

@@ -74,9 +74,8 @@ async function knocks(router, state) {
 }
 
 test(`restarted under ${CLIENTS} clients: nobody is refused, nothing is lost or doubled`, async (t) => {
-  const disk = await Disk.make();
+  const disk = await Disk.makeFor(t);
   const router = await disk.start({ isActivated: true });
-  t.after(() => router.stop().finally(() => disk.remove()));
   const people = crowd();
   await Promise.all(people.map((one) => door(() => one.join(router))));
   await untilAllHeard(people); /* a topic in which nothing was said is not kept */

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { AdminRoom, configured, good, pathOf, refused } from './lib/admin.mjs';
+import { AdminRoom, configured, good, pagesOf, pathOf, refused } from './lib/admin.mjs';
 import { Participant, Refused } from './lib/participant.mjs';
 import { ends } from './lib/program.mjs';
 import { eventually, people, person, Router, sha256, tokenOf } from './lib/router.mjs';
@@ -13,18 +13,20 @@ import { eventually, people, person, Router, sha256, tokenOf } from './lib/route
 const RM = 'mcp/request:tools/call:rm';
 const router = await Router.startFor({ after });
 
-test('a right is there for the very next message, and gone for the very next', async (t) => {
+/** A room with a bob who may do that. */
+async function withBob(t, can = ['chat']) {
   const room = new AdminRoom(t, router);
-  const bob = await room.join('bob', ['chat']);
+  return { room, bob: await room.join('bob', can) };
+}
+
+test('a right is there for the very next message, and gone for the very next', async (t) => {
+  const { room, bob } = await withBob(t);
   const eve = await room.join('eve', ['chat']);
   assert.equal(await bob.passes(RM), false);
   const given = await room.changed('bob', { add: [RM], until: 600 });
-  assert.equal(given.participantId, 'bob');
-  assert.deepEqual(given.oldCapabilities, ['chat']);
-  assert.deepEqual(given.newCapabilities, ['chat', RM]);
-  assert.equal(given.modifiedBy, 'root');
+  assert.deepEqual([given.participantId, given.oldCapabilities, given.newCapabilities, given.modifiedBy, given.connections],
+    ['bob', ['chat'], ['chat', RM], 'root', 1]);
   assert.ok(Math.abs(Date.parse(given.modifiedAt) - Date.now()) < 60000);
-  assert.equal(given.connections, 1);
   assert.equal(await bob.passes(RM), true);
   const told = (message) => message.kind === 'system/presence'
     && message.payload.event === 'update' && message.payload.participant.id === 'bob';
@@ -39,8 +41,7 @@ test('a right is there for the very next message, and gone for the very next', a
 });
 
 test('what the configuration grants can be taken away, and comes back', async (t) => {
-  const room = new AdminRoom(t, router);
-  const bob = await room.join('bob', ['mcp/*', 'chat']);
+  const { room, bob } = await withBob(t, ['mcp/*', 'chat']);
   assert.equal(await bob.passes(RM), true);
   const taken = await room.changed('bob', { remove: [RM] });
   assert.deepEqual(taken.denied, [RM]);
@@ -76,8 +77,7 @@ test('who is not there has it on coming, with each instance, and in this topic a
 });
 
 test('a right ends by itself, and so does a removal', async (t) => {
-  const room = new AdminRoom(t, router);
-  const bob = await room.join('bob', ['chat', 'mcp/response:*']);
+  const { room, bob } = await withBob(t, ['chat', 'mcp/response:*']);
   await room.changed('bob', { add: [RM], remove: ['chat'], until: 1 });
   assert.equal(await bob.passes('chat'), false);
   const since = bob.received.length;
@@ -88,8 +88,7 @@ test('a right ends by itself, and so does a removal', async (t) => {
 });
 
 test('a preview changes nothing', async (t) => {
-  const room = new AdminRoom(t, router);
-  const bob = await room.join('bob', ['chat']);
+  const { room, bob } = await withBob(t);
   const answer = room.asks('POST', `${pathOf('bob')}/capabilities?dry_run=1`,
     undefined, { topic: room.topic, add: [RM] });
   const { dryRun, newCapabilities, connections } = await good(answer);
@@ -98,8 +97,7 @@ test('a preview changes nothing', async (t) => {
 });
 
 test('messages in flight are judged by the old grants or the new, in one place', async (t) => {
-  const room = new AdminRoom(t, router);
-  const bob = await room.join('bob', ['chat']);
+  const { room, bob } = await withBob(t);
   for (let round = 0; round < 5; round++) {
     const ids = [];
     const send = () => { for (let n = 0; n < 50; n++) ids.push(bob.send(RM, { n })); };
@@ -116,8 +114,7 @@ test('messages in flight are judged by the old grants or the new, in one place',
 });
 
 test('nobody gives what they do not have', async (t) => {
-  const room = new AdminRoom(t, router);
-  await room.join('bob', ['chat']);
+  const { room } = await withBob(t);
   await room.join('chief', ['admin/*', 'chat']);
   const rows = [
     /* what the giver has, to whom, what is given, the answer */
@@ -170,8 +167,7 @@ test('what was removed from somebody cannot be taken back by them', async (t) =>
 });
 
 test('a lent right has an end that adding it again does not move', async (t) => {
-  const room = new AdminRoom(t, router);
-  await room.join('bob', ['chat']);
+  const { room } = await withBob(t);
   const { changes } = await room.changed('bob', { add: [RM] });
   const end = Date.parse(changes[0].until);
   assert.ok(Math.abs(end - Date.now() - 8 * 3600e3) < 60000);
@@ -301,8 +297,7 @@ test('a removal holds for all instances, whichever token each came with', async 
 });
 
 test('who may remove whom', async (t) => {
-  const room = new AdminRoom(t, router);
-  await room.join('bob', ['chat']);
+  const { room } = await withBob(t);
   const chief = await room.join('chief', ['admin/*', 'chat']);
   const as = (can, who = 'mallory') => ({ as: who, can });
   await refused(room.kick('bob', '', as(['chat', 'admin/grant'])), 403);
@@ -318,8 +313,7 @@ test('who may remove whom', async (t) => {
 });
 
 test('a fresh token brings back nothing that was taken away', async (t) => {
-  const room = new AdminRoom(t, router);
-  const bob = await room.join('bob', ['chat']);
+  const { room, bob } = await withBob(t);
   const taken = await room.changed('bob', { add: ['x/lent'], remove: [RM] });
   assert.deepEqual(taken.denied, [RM], 'also where its present token does not give it');
   const token = await router.token('bob', room.topic, ['mcp/*', 'chat']);
@@ -329,8 +323,7 @@ test('a fresh token brings back nothing that was taken away', async (t) => {
 });
 
 test('a decision is asked for as configured and as it is now', async (t) => {
-  const room = new AdminRoom(t, router);
-  await room.join('bob', ['chat']);
+  const { room } = await withBob(t);
   await room.changed('bob', { add: [RM], remove: ['chat'] });
   const token = await router.token('bob', room.topic, ['chat']);
   const check = async (kind) => (await router.request('POST', '/v0.1/check',
@@ -429,13 +422,8 @@ test('who is there, with what, is shown to those who may read it, in pages', asy
     ['carol play', 'carol work', 'carol~2 work']);
   assert.equal(carol.connections[0].address, '127.0.0.1');
   assert.ok(Math.abs(Date.parse(carol.connections[0].since) - Date.now()) < 600000);
-  const pages = [];
-  for (let after = ''; after !== undefined;) {
-    const { json } = await read(`/admin/participants?limit=1${after}`);
-    pages.push(...json.participants.map(({ id }) => id));
-    after = json.next === undefined ? undefined : `&after=${encodeURIComponent(json.next)}`;
-  }
-  assert.deepEqual(pages, ['bob', 'carol', 'reader', 'root']);
+  const pages = await pagesOf(own, '/admin/participants?limit=1', 'reader');
+  assert.deepEqual(pages.map(({ json }) => json.participants.map(({ id }) => id)), [['bob'], ['carol'], ['reader'], ['root']]);
   assert.deepEqual((await read('/admin/topics')).json,
     { topics: [{ name: 'play', participants: 1 }, { name: 'work', participants: 2 }] });
   const policy = await read('/admin/policy?limit=2');

@@ -152,7 +152,7 @@ test(`${MINUTES} min in a room with servers as they are: nobody's result is anot
   t.after(() => Object.values(imports).forEach((bridge) => bridge.kill('SIGKILL')));
   const begin = async (name) => {
     const [command, more] = TWINS.includes(name) ? [everything, { env: { WHO: name } }]
-      : [ownServer('afternoon_server', name, name, broken), {}];
+      : [ownServer('odd_server', name, name, broken), {}];
     imports[name] = await startImport({ after() {} }, router, TOPIC, name, command, more);
   };
   for (const name of [...TWINS, ...OTHERS]) await begin(name);
@@ -190,7 +190,7 @@ test(`${MINUTES} min in a room with servers as they are: nobody's result is anot
       await untilGone(family);
       await begin('bob');
     },
-    async () => process.kill(serverOf(imports.slow, 'afternoon_server').pid, 'SIGKILL'),
+    async () => process.kill(serverOf(imports.slow, 'odd_server').pid, 'SIGKILL'),
     async () => people[0].again(),
     async () => {
       await router.stop();

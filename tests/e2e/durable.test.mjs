@@ -95,12 +95,11 @@ class Lines {
 }
 
 test(`killed ${KILLS} times: what was received is there, and everybody goes on`, async (t) => {
-  const disk = await Disk.make({ audit: true });
+  const disk = await Disk.makeFor(t, { audit: true });
   const people = crowd(4, 8);
   const books = TOPICS.map((topic) => new Book(topic));
   const lines = new Lines(disk);
   let router = await disk.start();
-  t.after(() => router.stop().finally(() => disk.remove()));
   await Promise.all(people.map((one) => one.join(router)));
   for (let round = 0; round < KILLS; round += 1) {
     for (const one of writersOf(people)) one.talk(8);
@@ -120,14 +119,20 @@ test(`killed ${KILLS} times: what was received is there, and everybody goes on`,
   await Promise.all(people.map((one) => one.leave()));
 });
 
-test('a sync that fails: nobody gets the message, its sender knows that it may be there', async (t) => {
-  const disk = await Disk.make();
-  let router = await disk.start({ isSlow: true });
-  t.after(() => router.stop().finally(() => disk.remove()));
+/* One who talks and one who listens, on a slow disk. */
+async function pairOf(t, options) {
+  const disk = await Disk.makeFor(t, options);
+  const router = await disk.start({ isSlow: true });
   const people = [new Writer('w0', 'ann'), new Witness('r0', 'ann')];
-  const [writer, reader] = people;
   await Promise.all(people.map((one) => one.join(router)));
   await untilAllHeard(people);
+  return [disk, people, router];
+}
+
+test('a sync that fails: nobody gets the message, its sender knows that it may be there', async (t) => {
+  const [disk, people, slow] = await pairOf(t);
+  let router = slow;
+  const [writer, reader] = people;
   assert.equal((await router.get('/readyz')).status, 200);
   const before = reader.seen.length;
   disk.becomes('fail');
@@ -150,13 +155,8 @@ test('a sync that fails: nobody gets the message, its sender knows that it may b
 });
 
 test('a sync that hangs holds back what was said, and nobody who reads', async (t) => {
-  const disk = await Disk.make({ store: { timeout_ms: 60000 } });
-  const router = await disk.start({ isSlow: true });
-  t.after(() => router.stop().finally(() => disk.remove()));
-  const people = [new Writer('w0', 'ann'), new Witness('r0', 'ann')];
+  const [disk, people, router] = await pairOf(t, { store: { timeout_ms: 60000 } });
   const [writer, reader] = people;
-  await Promise.all(people.map((one) => one.join(router)));
-  await untilAllHeard(people);
   const before = reader.seen.length;
   disk.becomes('hang');
   const id = writer.say();
@@ -172,9 +172,8 @@ test('a sync that hangs holds back what was said, and nobody who reads', async (
 });
 
 test('a disk that lies is found out by nobody, until its machine loses power', async (t) => {
-  const disk = await Disk.make();
+  const disk = await Disk.makeFor(t);
   let router = await disk.start({ isSlow: true });
-  t.after(() => router.stop().finally(() => disk.remove()));
   const people = crowd(1, 1);
   disk.becomes('lie');
   await Promise.all(people.map((one) => one.join(router)));

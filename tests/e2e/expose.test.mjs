@@ -17,11 +17,11 @@ import { Program } from './lib/program.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
 import { eventually, freePort, pause, people, Router, tokenOf } from './lib/router.mjs';
 
-/* Waits until the client may read something. */
-const resourcesOf = (client) => eventually(async () => {
-  const { resources } = await client.listResources();
-  return resources.length > 0 && resources;
-}, 'no resources');
+/* Waits until the client may read something, and reads it. */
+async function readsFirst(client) {
+  const { uri } = await eventually(async () => (await client.listResources()).resources[0], 'no resources');
+  assert.equal((await client.readResource({ uri })).contents[0].uri, uri);
+}
 
 const router = await Router.startFor({ after });
 const folder = folderFor({ after });
@@ -64,9 +64,7 @@ test('three servers in a room are one server, each thing under its owner\'s name
   assert.deepEqual(graph.structuredContent, { entities: [], relations: [] });
   await eventually(async () => (await client.listPrompts()).prompts
     .some(({ name }) => name === 'everything__simple-prompt'), 'no prompts of everything');
-  const resources = await resourcesOf(client);
-  const { contents } = await client.readResource({ uri: resources[0].uri });
-  assert.equal(contents[0].uri, resources[0].uri);
+  await readsFirst(client);
   await client.ping();
   await assert.rejects(client.callTool({ name: 'nobody__nothing', arguments: {} }),
     /no participant has/);
@@ -147,24 +145,18 @@ test('a rejection is a result that a model can read', async (t) => {
   assert.match(content[0].text, /'boss' rejected .*: not on my watch/);
 });
 
-test('a client that gives up takes its proposal back', async (t) => {
-  const { boss, write, proposed } = await office(t);
-  const stop = new AbortController();
-  const call = write({ signal: stop.signal });
-  const { id } = await proposed();
-  stop.abort('changed my mind');
-  await assert.rejects(call);
-  await boss.until((e) => e.kind === 'mcp/withdraw' && e.correlation_id === id, 'the withdrawal');
-});
-
-test('a client that is gone leaves no proposal behind', async (t) => {
-  const { boss, client, write, proposed } = await office(t);
-  const call = write();
-  const { id } = await proposed();
-  await client.close();
-  await assert.rejects(call);
-  await boss.until((e) => e.kind === 'mcp/withdraw' && e.correlation_id === id, 'the withdrawal');
-});
+for (const [what, leave] of [['gives up', (client, stop) => stop.abort('changed my mind')],
+  ['is gone', (client) => client.close()]]) {
+  test(`a client that ${what} leaves no proposal behind`, async (t) => {
+    const { boss, client, write, proposed } = await office(t);
+    const stop = new AbortController();
+    const call = write({ signal: stop.signal });
+    const { id } = await proposed();
+    await leave(client, stop);
+    await assert.rejects(call);
+    await boss.until((e) => e.kind === 'mcp/withdraw' && e.correlation_id === id, 'the withdrawal');
+  });
+}
 
 /** A call that takes long, under way. */
 async function longCall(client, args) {
@@ -306,8 +298,6 @@ for (const mode of ['legacy', 'auto']) {
       .some(({ name }) => name === 'everything__echo'), 'no tools of everything');
     const { content } = await client.callTool({ name: 'everything__echo', arguments: { message: 'hi' } });
     assert.equal(content[0].text, 'Echo: hi');
-    const resources = await resourcesOf(client);
-    const { contents } = await client.readResource({ uri: resources[0].uri });
-    assert.equal(contents[0].uri, resources[0].uri);
+    await readsFirst(client);
   });
 }

@@ -48,7 +48,7 @@ for (const [name, Client, server] of [['1 1', First, 1], ['1 2', First, 2], ['2 
   test(`a client and a server of ${name} meet as by the tools themselves`, withModern, async (t) => {
     const [own, found] = await Promise.all([observed(t, `own ${name}`, Client, server, []),
       observed(t, `found ${name}`, finding(Client), server, ['--discover'])]);
-assert.deepEqual(found, own);
+    assert.deepEqual(found, own);
   });
 }
 

@@ -55,27 +55,20 @@ async function room(t, grants, more) {
   return { table, bank, mallory, client, call, asked };
 }
 
-/* Each is told the request, and lies about it before the bank answers. */
+const LIE = (q) => answer(q.payload.id, 'LIE');
+/* Each is told the request, and lies about it before the bank answers: a text, or what is sent, and who sends it. */
 const LIES = {
-  'somebody else answers': ({ mallory }, q) =>
-    mallory.send(`mcp/response:${PAY}`, answer(q.payload.id, 'LIE'), about(q)),
-  'somebody else answers shortly': ({ mallory }, q) =>
-    mallory.send('mcp/response:tools/call', answer(q.payload.id, 'LIE'), about(q)),
-  'the answer is one to another tool': ({ bank }, q) =>
-    bank.send('mcp/response:tools/call:save', answer(q.payload.id, 'LIE'), about(q)),
-  'the answer is one to another method': ({ bank }, q) =>
-    bank.send('mcp/response:tools/list', answer(q.payload.id, 'LIE'), about(q)),
-  'the answer has another id': ({ bank }, q) =>
-    bank.send(`mcp/response:${PAY}`, answer(`${q.payload.id}0`, 'LIE'), about(q)),
-  'the answer is a request': ({ bank }, q) =>
-    bank.send(`mcp/response:${PAY}`, { ...answer(q.payload.id, 'LIE'), method: 'x' }, about(q)),
-  'the answer has its result twice': ({ bank }, q) =>
-    bank.sendText(`{"protocol":"mcpx/v0.1","id":"${randomUUID()}","to":["desk"],`
-      + `"correlation_id":"${q.id}","kind":"mcp/response:${PAY}","payload":{"jsonrpc":"2.0",`
-      + `"id":${JSON.stringify(q.payload.id)},"result":${JSON.stringify(result('LIE'))},`
-      + `"result":${JSON.stringify(result('LIE'))}}}`),
-  'the answer is for somebody else': ({ bank }, q) =>
-    bank.send(`mcp/response:${PAY}`, answer(q.payload.id, 'LIE'), about(q, ['mallory'])),
+  'somebody else answers': (q) => [`mcp/response:${PAY}`, LIE(q), about(q), 'mallory'],
+  'somebody else answers shortly': (q) => ['mcp/response:tools/call', LIE(q), about(q), 'mallory'],
+  'the answer is one to another tool': (q) => ['mcp/response:tools/call:save', LIE(q), about(q)],
+  'the answer is one to another method': (q) => ['mcp/response:tools/list', LIE(q), about(q)],
+  'the answer has another id': (q) => [`mcp/response:${PAY}`, answer(`${q.payload.id}0`, 'LIE'), about(q)],
+  'the answer is a request': (q) => [`mcp/response:${PAY}`, { ...LIE(q), method: 'x' }, about(q)],
+  'the answer has its result twice': (q) => [`{"protocol":"mcpx/v0.1","id":"${randomUUID()}","to":["desk"],`
+    + `"correlation_id":"${q.id}","kind":"mcp/response:${PAY}","payload":{"jsonrpc":"2.0",`
+    + `"id":${JSON.stringify(q.payload.id)},"result":${JSON.stringify(result('LIE'))},`
+    + `"result":${JSON.stringify(result('LIE'))}}}`],
+  'the answer is for somebody else': (q) => [`mcp/response:${PAY}`, LIE(q), about(q, ['mallory'])],
 };
 
 for (const [name, lie] of Object.entries(LIES)) {
@@ -83,7 +76,9 @@ for (const [name, lie] of Object.entries(LIES)) {
     const scene = await room(t);
     const paid = scene.call();
     const request = await scene.asked(`mcp/request:${PAY}`);
-    lie(scene, request);
+    const [kind, payload, more, who = 'bank'] = lie(request);
+    if (payload) scene[who].send(kind, payload, more);
+    else scene[who].sendText(kind);
     await scene.table.settle(scene.mallory, scene.bank);
     scene.bank.send(`mcp/response:${PAY}`, answer(request.payload.id, 'paid'), about(request));
     assert.equal((await paid).content[0].text, 'paid');

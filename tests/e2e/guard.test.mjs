@@ -6,13 +6,14 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { Participant } from './lib/participant.mjs';
 import { addressOf, guard, listeningGuard, naiveAgent } from './lib/guard.mjs';
 import { Program, programBinary, run } from './lib/program.mjs';
+import { relayTo, say } from './lib/relay.mjs';
 import { Room } from './lib/room.mjs';
-import { Router, inTime } from './lib/router.mjs';
+import { eventually, inTime, Router } from './lib/router.mjs';
 
 const router = await Router.startFor({ after });
 
@@ -203,44 +204,23 @@ test('a router that is not there is a 502 that says so', async (t) => {
 /** A router that takes connections and says nothing; `sockets` are what it has taken. */
 async function silentRouter(t) {
   const sockets = [];
-  let wake = () => {};
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
+  const { port } = await relayTo(t, 0, { take: (socket) => {
     socket.gone = new Promise((done) => { socket.once('close', done); });
-    socket.resume();
-    sockets.push(socket);
-    wake();
-  });
-  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const taken = async (count) => {
-    while (sockets.length < count) await new Promise((done) => { wake = done; });
-  };
-  return { http: `http://127.0.0.1:${server.address().port}`, sockets,
-    taken: (count) => inTime(taken(count), () => `${sockets.length} connections`) };
+    sockets.push(socket.resume());
+    return true;
+  } });
+  t.after(() => sockets.forEach((socket) => socket.destroy()));
+  return { http: `http://127.0.0.1:${port}`, sockets, taken: (count) =>
+    eventually(() => sockets.length >= count, () => `${sockets.length} connections`) };
 }
 
-/** Asks the guard `gate` for a WebSocket; resolves with a socket whose `text` grows. */
-function upgrade(t, gate) {
-  const socket = connect(Number(new URL(gate.http).port), '127.0.0.1');
-  t.after(() => socket.destroy());
-  socket.text = '';
-  socket.setEncoding('utf8').on('data', (text) => { socket.text += text; }).on('error', () => {});
-  socket.over = new Promise((done) => { socket.once('close', done); });
-  socket.write('GET /ws?topic=t HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n'
-    + 'Connection: Upgrade\r\n\r\n');
-  return socket;
-}
+const portOf = (gate) => Number(new URL(gate.http).port);
+const UPGRADE = 'GET /ws?topic=t HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
 
 test('a router that hangs keeps an agent waiting only so long', async (t) => {
   const silent = await silentRouter(t);
   const gate = await listeningGuard(t, silent, ['--timeout', '2']);
-  const agent = upgrade(t, gate);
-  await inTime(agent.over, () => 'the agent still waits');
-  assert.match(agent.text, /^HTTP\/1\.1 504 /);
+  assert.match(await say(portOf(gate), UPGRADE), /^HTTP\/1\.1 504 /);
   await silent.taken(1);
   await gate.until(/the router did not answer in time/);
   await inTime(silent.sockets[0].gone, () => 'the router still has the connection');
@@ -249,7 +229,8 @@ test('a router that hangs keeps an agent waiting only so long', async (t) => {
 test('an agent that leaves while the router hangs leaves nothing behind', async (t) => {
   const silent = await silentRouter(t);
   const gate = await listeningGuard(t, silent);
-  const agents = Array.from({ length: 50 }, () => upgrade(t, gate));
+  const agents = Array.from({ length: 50 }, () => connect(portOf(gate), '127.0.0.1'));
+  for (const agent of agents) agent.on('error', () => {}).write(UPGRADE);
   await silent.taken(50);
   for (const agent of agents) agent.destroy();
   await inTime(Promise.all(silent.sockets.map((socket) => socket.gone)), () => 'the router still has connections');
@@ -289,16 +270,11 @@ test('in a terminal the command gets each signal once, whoever sends it', async 
   t.after(() => terminal.kill('SIGKILL'));
   const pid = Number((await terminal.says(/here (\d+) \d/))[1]);
   const heard = (count) => terminal.says(new RegExp(`(got \\w+\r?\n[^]*){${count}}`));
-  process.kill(pid, 'SIGINT');
-  await heard(1);
-  terminal.stdin.write('\x03');
-  await heard(2);
-  process.kill(pid, 'SIGQUIT');
-  await heard(3);
-  terminal.stdin.write('\x03');
-  await heard(4);
-  process.kill(pid, 'SIGTERM');
-  await heard(5);
+  for (const [n, signal] of ['SIGINT', undefined, 'SIGQUIT', undefined, 'SIGTERM'].entries()) {
+    if (signal) process.kill(pid, signal);
+    else terminal.stdin.write('\x03');
+    await heard(n + 1);
+  }
   assert.deepEqual(terminal.output.match(/got \w+/g),
     ['got INT', 'got INT', 'got QUIT', 'got INT', 'got TERM']);
 });

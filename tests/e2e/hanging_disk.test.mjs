@@ -21,15 +21,13 @@ const jwks = (count) => JSON.stringify({ keys: Array.from({ length: count }, (_,
 
 /** A router with an audit, keys and certificates in files, on a disk that can hang; nothing is stored. */
 async function start(t) {
-  const disk = await Disk.make({ audit: true });
+  const disk = await Disk.makeFor(t, { audit: true });
   const certificates = new Certificates(t).make('one').make('two').become('one', 'live');
   writeFileSync(certificates.path('jwks.json'), jwks(1));
   Object.assign(disk.config, { store: { kind: 'memory' },
     tls: certificates.settings(),
     auth: { jwt: { jwks_file: certificates.path('jwks.json') } } });
   const router = await disk.start({ isSlow: true, args: ['--listen', 'tls://127.0.0.1:0'] });
-  t.after(() => disk.becomes('ok'));
-  t.after(() => router.stop().finally(() => disk.remove()));
   const pair = await Promise.all(['ann', 'bob'].map((id) => Participant.join(router, { id, topic: 'room',
     capabilities: ['chat'] })));
   return { disk, router, certificates, pair };

@@ -9,6 +9,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { exposeClient, exposePipe, listed, untilTools, useRoom } from './lib/expose.mjs';
 import { importRoom } from './lib/import.mjs';
 import { matrixServer, ownServer } from './lib/room.mjs';
+import { INFO } from './matrix/offer.mjs';
 import { eventually, Router } from './lib/router.mjs';
 import { callOf, rpc } from './lib/wire.mjs';
 
@@ -38,13 +39,9 @@ test('a state that is guessed, of another call or participant, too long or used 
   const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
   const back = (who, state, more) => who('tools/call', { ...call, inputResponses, requestState: state, ...more });
   const guess = requestState.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-  /* What has not the form of the bridge's own could be the server's: it begins a call of whoever sends it. */
-  const rows = [[mallory, requestState, 'input_required'], [ann, 'x'.repeat(1 << 20), 'input_required'], [ann, guess],
-    [ann, requestState, undefined, { name: 'sample' }], [ann, requestState, undefined, { arguments: { times: 2 } }]];
-  for (const [who, state, begins, more] of rows) {
-    const { result, error } = await back(who, state, more);
-    assert.deepEqual([result?.resultType, error?.code], begins ? [begins, undefined] : [undefined, -32602], state);
-  }
+  const rows = [[mallory, requestState], [ann, 'x'.repeat(1 << 20)], [ann, guess],
+    [ann, requestState, { name: 'sample' }], [ann, requestState, { arguments: { times: 2 } }]];
+  for (const row of rows) assert.equal((await back(...row)).error?.code, -32602, row[1]);
   assert.match(JSON.stringify(await back(ann, requestState)), /accept Ada/);
   assert.equal((await back(ann, requestState)).error?.code, -32602);
 });
@@ -73,6 +70,38 @@ test('ten thousand questions that nobody answers keep nobody from being asked', 
   assert.match(await ann.call(callOf('mine', 'test_input_required_result_elicitation')), /state-ok .*Ada/);
   await eventually(() => answers.size > 9000, () => `${answers.size} of his calls are refused`);
   assert.ok([...answers.values()].every(({ error, result }) => error || result.isError));
+});
+
+test('ten thousand questions to a client keep no other server from asking it', async (t) => {
+  const { room } = await importRoom(t, router, matrixServer(1), []);
+  const mallory = await room.join('mallory', ['mcp/*'], { query: { routing: 'directed' } });
+  const asking = { jsonrpc: '2.0', method: 'elicitation/create',
+    params: { message: 'trap?', requestedSchema: { type: 'object', properties: {} } } };
+  const flood = async (call) => {
+    for (let id = 0; id < 10000; id += 1) {
+      mallory.send('mcp/request:elicitation/create', { ...asking, id }, { to: ['ann'], correlation_id: call });
+      if (id % 500 === 499) await mallory.ping();
+    }
+  };
+  let flooded;
+  mallory.listen(({ id: about, from, kind, payload: { id, method } }) => {
+    if (!kind.startsWith('mcp/request:') || id === undefined) return;
+    if (method === 'tools/call') flooded = flood(about);
+    else mallory.send(kind.replace('request', 'response'), { jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25',
+      capabilities: { tools: {} }, serverInfo: INFO, tools: [{ name: 'trap', inputSchema: { type: 'object' } }] } },
+    { to: [from], correlation_id: about });
+  });
+  let asked = 0;
+  const ann = await exposeClient(t, router, room.topic, 'ann', { options: ['--names', 'plain'],
+    offers: { elicitation: {} }, prepare: (it) => it.setRequestHandler(ElicitRequestSchema, ({ params: { message } }) => {
+      asked += message === 'trap?';
+      return message === 'trap?' ? new Promise(() => {}) : { action: 'accept', content: { name: 'Ada' } };
+    }) });
+  for (const tool of ['trap', 'ask']) await listed(ann, tool);
+  ann.callTool({ name: 'trap', arguments: {} }).catch(() => {});
+  await eventually(() => flooded?.then(() => true), 'no call of the trap');
+  assert.match((await ann.callTool({ name: 'ask', arguments: { times: 1 } })).content[0].text, /accept Ada/);
+  assert.equal(asked, 64);
 });
 
 test('a server that asks for ever is given up', async (t) => {

@@ -29,28 +29,25 @@ async function table(t, { early } = {}) {
   return { room, bridge, mallory, seat, call };
 }
 
+const ECHO = rpc(1, 'echo', { n: 1 });
 const LIES = {
-  'a kind that names another method': (m) =>
-    m.send('mcp/request:ping', rpc(1, 'echo', { n: 1 }), TO),
-  'a kind that names another tool': (m) =>
-    m.send('mcp/request:tools/call:safe', rpc(1, 'tools/call', { name: 'rm' }), TO),
-  'a method that stands twice': (m) => m.sendText('{"protocol":"mcpx/v0.1","id":"twice",'
+  'a kind that names another method': ['mcp/request:ping', ECHO],
+  'a kind that names another tool': ['mcp/request:tools/call:safe', rpc(1, 'tools/call', { name: 'rm' })],
+  'a method that stands twice': ['{"protocol":"mcpx/v0.1","id":"twice",'
     + '"to":["server"],"kind":"mcp/request:ping","payload":'
-    + '{"jsonrpc":"2.0","id":1,"method":"ping","method":"echo","params":{"n":1}}}'),
-  'a proposal that could be executed': (m) =>
-    m.send('mcp/proposal:echo', rpc(1, 'echo', { n: 1 }), TO),
-  'a proposal': (m) => m.send('mcp/proposal:echo', { method: 'echo', params: { n: 1 } }, TO),
-  'a chat that could be executed': (m) => m.send('chat', rpc(1, 'echo', { n: 1 }), TO),
-  'a response with a method': (m) =>
-    m.send('mcp/response:echo', rpc(1, 'echo', { n: 1 }), TO),
-  'a request for somebody else': (m) =>
-    m.send('mcp/request:echo', rpc(1, 'echo', { n: 1 }), { to: ['ann'] }),
+    + '{"jsonrpc":"2.0","id":1,"method":"ping","method":"echo","params":{"n":1}}}'],
+  'a proposal that could be executed': ['mcp/proposal:echo', ECHO],
+  'a proposal': ['mcp/proposal:echo', { method: 'echo', params: { n: 1 } }],
+  'a chat that could be executed': ['chat', ECHO],
+  'a response with a method': ['mcp/response:echo', ECHO],
+  'a request for somebody else': ['mcp/request:echo', ECHO, { to: ['ann'] }],
 };
 
-for (const [name, lie] of Object.entries(LIES)) {
+for (const [name, [kind, payload, to = TO]] of Object.entries(LIES)) {
   test(`not executed: ${name}`, async (t) => {
     const { mallory, seat, room, call } = await table(t);
-    lie(mallory);
+    if (payload) mallory.send(kind, payload, to);
+    else mallory.sendText(kind);
     await room.settle(mallory, seat.participant);
     assert.equal(await call('count'), 0);
     assert.deepEqual(await call('echo', { n: 1 }), { n: 1 });

@@ -14,7 +14,7 @@ import { Router } from './lib/router.mjs';
 import { rpc } from './lib/wire.mjs';
 
 const SECONDS = Number(process.env.MCPX_E2E_LOUD_SECONDS ?? 5);
-const LOUD = ownServer('loud_server');
+const LOUD = ownServer('patient_server');
 
 const router = await Router.startFor({ after });
 
@@ -23,7 +23,7 @@ async function measure(seat) {
   const took = [];
   for (const end = performance.now() + SECONDS * 1000; performance.now() < end;) {
     const begin = performance.now();
-    await seat.call(rpc(took.length, 'small'));
+    await seat.call(rpc(took.length, 'count'));
     took.push(performance.now() - begin);
     await pause(10); /* a hundred a second is what the router lets one ask */
   }
@@ -38,7 +38,7 @@ const ATTACKS = [
   { name: 'answers of 7 MB from a process of one\'s own', options: ['--isolate'], every: 100,
     method: 'large' },
   { name: 'notifications without end', options: ['--isolate'], every: 0, method: 'chatter' },
-  { name: 'as many calls as one may make', options: [], every: 10, method: 'small' },
+  { name: 'as many calls as one may make', options: [], every: 10, method: 'count' },
 ];
 
 for (const { name, options, every, method } of ATTACKS)

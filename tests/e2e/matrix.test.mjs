@@ -13,6 +13,7 @@ import { startImport } from './lib/import.mjs';
 import { matrixServer, withModern } from './lib/room.mjs';
 import { DEADLINE_MS, inTime, Router } from './lib/router.mjs';
 import { First, Second } from './matrix/clients.mjs';
+import { UI } from './matrix/offer.mjs';
 import { THINGS } from './matrix/things.mjs';
 
 const TIMES = { 1: { Client: First, protocol: '2025-11-25' }, 2: { Client: Second, protocol: '2026-07-28' } };
@@ -73,8 +74,9 @@ async function observed(connecting) {
 
 const wordOf = ({ error, result }) => String(error ?? (result.isError ? 'isError' : 'other'));
 
+const router = await Router.startFor({ after });
+
 test('what a client sees through the bridge is what it sees directly, or is known', withModern, async (t) => {
-  const router = await Router.startFor({ after });
   const [one, two, ...columns] = await Promise.all([direct(t, 1), direct(t, 2),
     ...COMBINATIONS.map((combination) => bridged(t, router, combination))].map(observed));
   const table = [['client, server', ...COMBINATIONS]];
@@ -108,3 +110,21 @@ test('what a client sees through the bridge is what it sees directly, or is know
   const [page] = /client, server [^`]*/.exec(readFileSync(new URL('../../docs/bridge.md', import.meta.url), 'utf8'));
   assert.equal(page.trimEnd(), printed, 'the table of docs/bridge.md');
 });
+
+for (const combination of COMBINATIONS) {
+  test(`extensions, hints and news of tasks reach the other side: ${combination}`, withModern, async (t) => {
+    const client = await bridged(t, router, combination);
+    assert.deepEqual(client.sdk.getServerCapabilities().extensions?.[Object.keys(UI)], Object.values(UI)[0]);
+    const [{ text }] = (await client.call('extensions')).content;
+    assert.equal(text.includes(JSON.stringify(UI).slice(1, -1)), combination[2] === '2', text);
+    if (combination[0] === '1') return;
+    const [{ cacheScope, tools }, again] = [await client.raw('tools/list', {}), await client.raw('tools/list', {})];
+    assert.deepEqual([cacheScope, again.tools], ['private', tools]);
+    if (combination[2] === '1') return;
+    const { taskId } = await client.raw('tools/call', client.params('job'));
+    client.raw('subscriptions/listen', { notifications: { taskIds: [taskId] } });
+    await client.told('subscriptions/acknowledged', ({ notifications }) => notifications.taskIds[0] === taskId);
+    await client.call('finish');
+    await client.told('tasks', (task) => task.taskId === taskId && task.status === 'completed');
+  });
+}

@@ -18,7 +18,7 @@ const read = (path) => readFileSync(new URL(path, ROOT), 'utf8');
 
 /** What a router with all that it may have says. */
 async function page(t) {
-  const disk = await Disk.make({ audit: true });
+  const disk = await Disk.makeFor(t, { audit: true });
   const certificates = new Certificates(t).make('ca', { cn: 'authority', san: '', authority: true })
     .make('live', { by: 'ca' }).revoke('live.crl', []);
   writeFileSync(certificates.path('live.pem'), certificates.text('ca.pem'), { flag: 'a' });
@@ -28,7 +28,6 @@ async function page(t) {
     JSON.stringify({ keys: [{ ...jwk, kid: 'one', alg: 'ES256' }] }));
   disk.config.auth = { jwt: { jwks_file: certificates.path('jwks.json') } };
   const router = await disk.start({ args: ['--listen', 'tls://127.0.0.1:0'] });
-  t.after(() => router.stop().finally(() => disk.remove()));
   const ann = await Participant.join(router, { id: 'ann', topic: 'room', capabilities: ['chat'],
     token: await router.token('ann', 'room', ['chat']) });
   await ann.untilId(ann.send('chat', { text: 'hello' }));

@@ -55,9 +55,8 @@ class Joiner {
 }
 
 test('two hundred come in while every commit takes up to two seconds', async (t) => {
-  const disk = await Disk.make({ store: { timeout_ms: 60000 } });
+  const disk = await Disk.makeFor(t, { store: { timeout_ms: 60000 } });
   const router = await disk.start({ isSlow: true });
-  t.after(() => router.stop().finally(() => disk.remove()));
   const writers = [new Writer('w0', 'ann'), new Writer('w1', 'ann')];
   await Promise.all(writers.map((one) => one.join(router)));
   disk.becomes('delay 2000');
@@ -95,9 +94,8 @@ async function glance(router, id, topic) {
 }
 
 test(`${MANY} ask for a topic that is being loaded: it is loaded once, and all come in`, async (t) => {
-  const disk = await Disk.make({ store: { timeout_ms: 60000 } });
+  const disk = await Disk.makeFor(t, { store: { timeout_ms: 60000 } });
   let router = await disk.start();
-  t.after(() => router.stop().finally(() => disk.remove()));
   const writer = new Writer('w0', 'ann');
   await writer.join(router);
   writer.talk(50);

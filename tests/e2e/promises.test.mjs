@@ -18,7 +18,7 @@ async function room(t, generation, servers, ...options) {
   const topic = `room-${randomUUID()}`;
   const bridges = {};
   for (const [name, sort] of Object.entries(servers)) {
-    bridges[name] = await readyImport(t, router, topic, name, ownServer('promising_server', name, sort));
+    bridges[name] = await readyImport(t, router, topic, name, ownServer('odd_server', name, sort));
   }
   const [Kind, Transport] = GENERATIONS[generation];
   const transport = new Transport({ ...await exposeCommand(router, topic, 'desk', { options }), stderr: 'pipe' });

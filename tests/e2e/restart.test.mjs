@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exposePipe, PROPOSER_GRANTS, untilTools } from './lib/expose.mjs';
+import { exposeClient, exposePipe, PROPOSER_GRANTS, untilTools, useRoom } from './lib/expose.mjs';
 import { IMPORT_GRANTS, readyImport } from './lib/import.mjs';
 import { ends, mcpxctl, Program, programBinary } from './lib/program.mjs';
 import { ownServer } from './lib/room.mjs';
@@ -23,17 +23,17 @@ const ctl = (url, id, ...words) => mcpxctl(words,
 for (const how of ['stop', 'kill']) {
   test(`a proposal outlives a router that is ${how === 'stop' ? 'stopped' : 'killed'}`, async (t) => {
     const config = { participants: people({ files: IMPORT_GRANTS, desk: PROPOSER_GRANTS,
-      eye: ['chat'], ann: ['mcp/*'] }) };
+      eye: ['chat'], ann: ['mcp/*'], judge: ['mcp/*'] }) };
     const port = await freePort();
     const first = await Router.start({ config, args: listen(port) });
-    const where = ['--url', first.url, '--topic', 'room'];
     const bridge = await readyImport(t, first, 'room', 'files', ECHO, { token: tokenOf('files') });
-    const eye = Program.start('mcpxctl', ['watch', '--json', ...where], {
+    const eye = Program.start('mcpxctl', ['watch', '--json', '--url', first.url, '--topic', 'room'], {
       env: { MCPX_TOKEN: tokenOf('eye') }, stdout: 'kept' });
     t.after(() => eye.kill());
     await eye.until(/joined/);
     const pipe = await exposePipe(t, first, 'room', 'desk', { token: tokenOf('desk') });
     await untilTools(pipe, 'files__echo');
+    const judge = await exposeClient(t, first, 'room', 'judge', { room: 'decide', token: tokenOf('judge') });
     const answer = pipe.ask(callOf(1, 'files__echo', { text: 'signed' }));
     const [seen] = await eye.says(/^.*"mcp\/proposal.*\n/m);
     await first[how]();
@@ -43,9 +43,9 @@ for (const how of ['stop', 'kill']) {
       const { stdout } = await ctl(second.url, 'ann', 'proposals', '--json');
       return stdout ? JSON.parse(stdout) : undefined;
     };
-    const open = await eventually(proposed, 'the proposal is not open');
-    const { id } = JSON.parse(seen);
-    assert.equal(open.id, id, 'under the same id');
+    const { id } = await eventually(proposed, 'the proposal is not open');
+    assert.equal(id, JSON.parse(seen).id, 'under the same id');
+    await eventually(async () => (await useRoom(judge, 'proposals')).messages[0]?.id === id, 'the room lost it');
     await eye.until(/joined[^]*joined/);
     await bridge.until(/joined as[^]*joined as/);
     const { stderr } = await ctl(second.url, 'ann', 'approve', id, '--yes');

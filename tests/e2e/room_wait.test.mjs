@@ -1,6 +1,7 @@
 /*
- * The story: an agent reads a topic by room__wait and hands the place back each time. Its bridge is
- * started anew, the router is stopped and killed, and of a thousand messages it reads each once.
+ * The story: an agent reads a topic by room__wait and hands the place back each time. The router is
+ * stopped and killed, a thousand messages come among others while its bridge is down, and it reads
+ * each once.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,9 +9,6 @@ import { Disk } from './lib/disk.mjs';
 import { exposeClient, useRoom } from './lib/expose.mjs';
 import { eventually } from './lib/router.mjs';
 import { Writer } from './lib/witness.mjs';
-
-const MESSAGES = 1000;
-const AT_ONCE = 40;
 
 test('wait misses nothing and repeats nothing, whoever is started anew', async (t) => {
   const disk = await Disk.make();
@@ -21,19 +19,24 @@ test('wait misses nothing and repeats nothing, whoever is started anew', async (
   const join = () => exposeClient(t, router, 'room', 'bob', { room: 'talk', grants: ['chat', 'mcp/*'] });
   let bob = await join();
   let { after } = await useRoom(bob, 'history');
-  const again = (how) => async () => {
+  const again = async (how) => {
     await router[how]();
     router = await disk.start();
     await writer.join(router);
     writer.again();
   };
-  const events = { 5: again('stop'), 10: again('kill'), 15: async () => { await bob.close(); bob = await join(); } };
-  const said = [];
-  const heard = [];
-  for (let turn = 0; said.length < MESSAGES; turn += 1) {
-    for (let n = 0; n < AT_ONCE; n += 1) said.push(writer.say());
-    await events[turn]?.();
-    while (heard.length < said.length) {
+  const [said, heard] = [[], []];
+  const behind = async () => {
+    await bob.close();
+    for (let n = 0; n < 1000; n += 1) said.push(writer.say('note') && writer.say('note') && writer.say('chat', 250));
+    await writer.untilHeard();
+    bob = await join();
+  };
+  for (const event of [behind, () => again('stop'), () => again('kill')]) {
+    for (let n = 0; n < 40; n += 1) said.push(writer.say());
+    await event();
+    for (let pages = 0; heard.length < said.length; pages += 1) {
+      if (pages === 50) await again('kill');
       /* While the router is not back, there is an error, and the place stays. */
       const next = await eventually(() => useRoom(bob, 'wait', { after }).catch(() => undefined), 'no answer');
       assert.equal(next.missed, false);

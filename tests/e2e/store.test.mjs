@@ -27,10 +27,8 @@ function envelopesOf(stdout) {
 }
 
 test('a backup taken under load is whole, and serves when it is put in place', async (t) => {
-  const disk = await Disk.make();
-  t.after(() => disk.remove());
+  const disk = await Disk.makeFor(t);
   let router = await disk.start();
-  t.after(() => router?.stop());
   const people = await talkers(router, 'ann', 'w0', 'w1');
   for (const one of people.slice(0, 2)) one.talk(64);
   await people[2].watch.until(() => people[2].seen.length > 2000 || undefined);
@@ -75,10 +73,8 @@ test('a backup taken under load is whole, and serves when it is put in place', a
 });
 
 test('messages can be read out, checked, and erased', async (t) => {
-  const disk = await Disk.make();
-  t.after(() => disk.remove());
+  const disk = await Disk.makeFor(t);
   let router = await disk.start();
-  t.after(() => router?.stop());
   const people = [...await talkers(router, 'ann', 'w0', 'w1'), ...await talkers(router, 'bob', 'w0', 'w1')];
   for (const one of people.filter((one) => one.talk)) one.talk(4);
   await people[2].watch.until(() => people[2].seen.length > 100 || undefined);
@@ -98,7 +94,6 @@ test('messages can be read out, checked, and erased', async (t) => {
   }
   await Promise.all(people.map((one) => one.leave()));
   await router.stop();
-  router = undefined;
   const erased = await disk.ctl('store', 'erase', disk.file, 'ann', '--json');
   assert.deepEqual(JSON.parse(erased.stdout), { topic: 'ann', messages: ann.length });
   assert.equal((await disk.ctl('store', 'erase', disk.file, 'ann')).code, 4);
@@ -107,7 +102,6 @@ test('messages can be read out, checked, and erased', async (t) => {
   router = await disk.start();
   assert.deepEqual(await history(router, 'bob'), bob);
   await router.stop();
-  router = undefined;
 
   const bytes = readFileSync(disk.file);
   bytes[bytes.indexOf(Buffer.from(bob[7])) + 20] ^= 1;
@@ -125,10 +119,8 @@ test('messages can be read out, checked, and erased', async (t) => {
 });
 
 test('--check names a file that is no database of this router, and touches nothing', async (t) => {
-  const disk = await Disk.make();
-  t.after(() => disk.remove());
+  const disk = await Disk.makeFor(t);
   const router = await disk.start();
-  t.after(() => router.stop());
   const people = await talkers(router, 'room', 'w0');
   people[0].talk(64);
   await people[1].watch.until(() => people[1].seen.length > 500 || undefined);

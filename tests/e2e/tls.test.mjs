@@ -39,6 +39,11 @@ function secured(router, ca = router.certificates.text('live.pem')) {
   return { url: router.urls[1].replace('127.0.0.1', 'localhost'), tls: { ca, family: 4 } };
 }
 
+const member = (router, id) => Participant.join(router, { id, topic: 'room', ...secured(router) });
+
+const sClient = (router, ...words) =>
+  run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`, ...words]);
+
 /** The first flight of a client, as it is written. */
 function clientHello() {
   return inTime(new Promise((done) => {
@@ -55,8 +60,7 @@ function clientHello() {
 for (const [key, sort] of [['ec', 'ECDSA'], ['rsa', 'RSA']]) {
   test(`of all versions and ciphers, only what is sound is spoken (${key})`, async (t) => {
     const router = await start(t, { key });
-    const open = async (...words) => (await run('openssl', ['s_client', '-connect',
-      `127.0.0.1:${router.port}`, ...words])).stdout;
+    const open = async (...words) => (await sClient(router, ...words)).stdout;
     const taken = async (version, option, names) => {
       const answers = await Promise.all(names.map((name) => open(`-${version}`, option, name)));
       return names.filter((name, i) => answers[i].includes(`Cipher is ${name}\n`)).sort();
@@ -82,34 +86,28 @@ for (const [key, sort] of [['ec', 'ECDSA'], ['rsa', 'RSA']]) {
 
 test('min_version 1.3 speaks nothing older', async (t) => {
   const router = await start(t, { tls: { min_version: '1.3' } });
-  const open = async (version) => (await run('openssl', ['s_client', '-connect',
-    `127.0.0.1:${router.port}`, `-${version}`])).stdout;
-  assert.match(await open('tls1_2'), /Cipher is \(NONE\)/);
-  assert.match(await open('tls1_3'), /Cipher is TLS_AES/);
+  assert.match((await sClient(router, '-tls1_2')).stdout, /Cipher is \(NONE\)/);
+  assert.match((await sClient(router, '-tls1_3')).stdout, /Cipher is TLS_AES/);
 });
 
 test('whoever wants another protocol, or renegotiates, is told no', async (t) => {
   const router = await start(t);
-  const alpn = await run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`, '-alpn', 'h2']);
-  assert.match(alpn.stderr, /no application protocol/);
-  const again = await run('openssl',
-    ['s_client', '-connect', `127.0.0.1:${router.port}`, '-tls1_2'], { input: 'R\n' });
+  assert.match((await sClient(router, '-alpn', 'h2')).stderr, /no application protocol/);
+  const again = await run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`, '-tls1_2'], { input: 'R\n' });
   assert.match(again.stderr, /no renegotiation/);
 });
 
 test('megabytes cross both ways, to a reader that pauses, whole and in order', async (t) => {
   const router = await start(t);
-  const join = (id, more) => Participant.join(router, { id, topic: 'room', ...more });
-  const [alice, bob, carol] = [await join('alice', secured(router)), await join('bob', secured(router)),
-    await join('carol')];
+  const [alice, bob] = [await member(router, 'alice'), await member(router, 'bob')];
+  const carol = await Participant.join(router, { id: 'carol', topic: 'room' });
   const sent = [];
   bob.pause();
   for (let i = 0; i < 30; i++) {
     const text = `${i} ${'x'.repeat([10, 16384, 700000, 3000000][i % 4])}`;
     sent.push({ id: (i % 2 ? alice : carol).send('chat', { text }), text });
   }
-  await Promise.all([alice, carol].map((who) => who.untilId(sent.at(-1).id)));
-  await Promise.all([alice, carol].map((who) => who.untilId(sent.at(-2).id)));
+  for (const { id } of sent.slice(-2)) await Promise.all([alice, carol].map((who) => who.untilId(id)));
   bob.resume();
   const order = (who) => who.heard().filter(({ kind }) => kind === 'chat');
   await eventually(() => order(bob).length === sent.length && order(carol).length === sent.length,
@@ -145,7 +143,7 @@ while tcp.recv(65536):
 
 test('what is said in records of one byte arrives whole, and others are heard meanwhile', async (t) => {
   const router = await start(t);
-  const watcher = await Participant.join(router, { id: 'watcher', topic: 'room', ...secured(router) });
+  const watcher = await member(router, 'watcher');
   const frame = (text) => Buffer.concat([Buffer.from([0x81, 0xfe, text.length >> 8,
     text.length & 255, 0, 0, 0, 0]), Buffer.from(text)]);
   const ids = Array.from({ length: 100 }, () => randomUUID());
@@ -169,8 +167,7 @@ test('certificates change under load, and nobody is cut and nothing is lost', as
   const router = await start(t);
   const { certificates } = router;
   certificates.make('two').make('three', { key: 'rsa' });
-  const members = await Promise.all(Array.from({ length: 20 }, (_, i) => Participant.join(router,
-    { id: `m${i}`, topic: 'room', ...secured(router) })));
+  const members = await Promise.all(Array.from({ length: 20 }, (_, i) => member(router, `m${i}`)));
   const ids = [];
   const sender = setInterval(() => ids.push(members[ids.length % 20].send('chat', { n: ids.length })), 2);
   t.after(() => clearInterval(sender));
@@ -199,8 +196,7 @@ test('certificates change under load, and nobody is cut and nothing is lost', as
     certificates.become(name, 'live');
     process.kill(router.pid, 'SIGHUP');
     await eventually(() => router.log.match(/event=tls_files_read/g).length > lines, 'no second reading');
-    const late = await Participant.join(router, { id: 'late', topic: 'room', ...secured(router) });
-    await late.close();
+    await (await member(router, 'late')).close();
   }
   assert.equal(await shown(), first);
   assert.equal(await router.metric('mcpx_tls_files_unusable'), 0);
@@ -208,13 +204,13 @@ test('certificates change under load, and nobody is cut and nothing is lost', as
 
   clearInterval(sender);
   assert.ok(ids.length > 50);
-  for (const member of members) {
-    await member.untilId(ids.at(-1));
-    assert.equal(member.closed, undefined);
-    assert.deepEqual(member.heard().filter(({ kind }) => kind === 'chat').map(({ id }) => id).sort(),
+  for (const one of members) {
+    await one.untilId(ids.at(-1));
+    assert.equal(one.closed, undefined);
+    assert.deepEqual(one.heard().filter(({ kind }) => kind === 'chat').map(({ id }) => id).sort(),
       [...ids].sort());
+    await one.close();
   }
-  await Promise.all(members.map((member) => member.close()));
 });
 
 test('new files of the same size, with the times of the old ones, are noticed, and audited', async (t) => {
@@ -248,8 +244,7 @@ test('files that cannot be read for a moment are read once they can be', async (
   limit(1024);
   await eventually(() => router.log.includes('event=tls_files_read'), 'they were not read again');
   assert.equal(router.log.match(/event=tls_files_unusable/g).length, 1, 'it is said once');
-  const late = await Participant.join(router, { id: 'late', topic: 'room', ...secured(router) });
-  await late.close();
+  await (await member(router, 'late')).close();
 });
 
 test('who speaks the other language is told so', async (t) => {
@@ -276,20 +271,20 @@ test('an answer ends with a word, and a client that says goodbye is let go', asy
   }), 'no close_notify');
   const [head, body] = answer.split('\r\n\r\n');
   assert.equal(Number(/Content-Length: (\d+)/i.exec(head)[1]), Buffer.byteLength(body));
-  await ends(run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`]));
+  await ends(sClient(router));
 });
 
 test('handshakes that are never finished keep nobody from coming in', async (t) => {
   const router = await start(t);
-  const member = await Participant.join(router, { id: 'member', topic: 'room', ...secured(router) });
+  const early = await member(router, 'member');
   const hello = await clientHello();
   const strangers = Array.from({ length: 600 }, (_, i) => connect(router.port, '127.0.0.1', function say() {
     this.write(i % 2 ? hello : hello.subarray(0, 40));
   }).on('error', () => {}));
   t.after(() => strangers.forEach((stranger) => stranger.destroy()));
-  const late = await Participant.join(router, { id: 'late', topic: 'room', ...secured(router) });
-  await member.untilId(late.send('chat', { text: 'here' }));
-  await Promise.all([member, late].map((who) => who.close()));
+  const late = await member(router, 'late');
+  await early.untilId(late.send('chat', { text: 'here' }));
+  await Promise.all([early, late].map((who) => who.close()));
 });
 
 test('our own client comes in, and refuses whom it does not know', async (t) => {

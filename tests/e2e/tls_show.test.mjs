@@ -29,23 +29,21 @@ async function start(t) {
     args: ['--listen', 'tls://127.0.0.1:0'],
   });
   router.port = new URL(router.urls[0]).port;
-  router.certificates = certificates;
   /** The words by which a program comes in with this certificate. */
   router.as = (name, port = router.port) => ['--url', `wss://localhost:${port}`, '--topic', 'room',
     '--ca-file', path('ca.pem'), ...(name ? ['--cert-file', path(`${name}.pem`), '--key-file', path(`${name}.key`)] : [])];
-  return router;
+  return { router, certificates };
 }
 
 const ctl = (...words) => mcpxctl(words);
 
 test('a certificate replaces a token, for WebSocket and HTTP', async (t) => {
-  const router = await start(t);
+  const { router, certificates } = await start(t);
   for (const words of [['say', 'hello'], ['status'], ['history']]) {
     const { stdout, stderr } = await ends(ctl(...words, ...router.as('ann')));
     assert.equal(stderr, '');
     if (words[0] === 'history') assert.match(stdout, /ann.*hello/);
   }
-  const { certificates } = router;
   writeFileSync(certificates.path('both.pem'), certificates.text('ann.pem') + certificates.text('ann.key'), { mode: 0o600 });
   const alone = await ctl('say', 'hello', ...router.as(), '--cert-file', certificates.path('both.pem'));
   assert.deepEqual([alone.code, alone.stderr], [0, '']);
@@ -55,7 +53,7 @@ test('a certificate replaces a token, for WebSocket and HTTP', async (t) => {
 });
 
 test('a bridge seats a server at several topics with a certificate', async (t) => {
-  const router = await start(t);
+  const { router } = await start(t);
   const bridge = Program.start('mcpx-bridge',
     ['import', ...router.as('bob'), '--topic', 'room2', '--', ...ownServer('echo_server')]);
   t.after(() => bridge.stop());
@@ -64,7 +62,7 @@ test('a bridge seats a server at several topics with a certificate', async (t) =
 });
 
 test('who is refused is told why', async (t) => {
-  const router = await start(t);
+  const { router } = await start(t);
   for (const [name, words, code, reason] of [
     ['wrong', ['say', 'hello'], 5, /the router refuses the certificate that it was shown: unknown CA/],
     ['wrong', ['status'], 5, /the router refuses the certificate that it was shown: .*alert unknown ca/],
@@ -77,8 +75,7 @@ test('who is refused is told why', async (t) => {
 });
 
 test('files that cannot be shown are named with the reason, and nobody is asked', async (t) => {
-  const router = await start(t);
-  const { certificates } = router;
+  const { router, certificates } = await start(t);
   const path = (name) => certificates.path(name);
   execFileSync('openssl', ['ec', '-in', path('ann.key'), '-aes128', '-passout', 'pass:x', '-out', path('locked.key')],
     { stdio: 'pipe' });
@@ -99,8 +96,7 @@ test('files that cannot be shown are named with the reason, and nobody is asked'
 });
 
 test('a certificate that was renewed is shown by the next connection', async (t) => {
-  const router = await start(t);
-  const { certificates } = router;
+  const { router, certificates } = await start(t);
   const relay = await relayTo(t, router.port);
   certificates.become('ann', 'mine');
   const watch = Program.start('mcpxctl', ['watch', ...router.as('mine', relay.port)],
@@ -119,8 +115,7 @@ test('a certificate that was renewed is shown by the next connection', async (t)
 });
 
 /** Two programs that stay: who watches with ann's certificate, and a server with bob's. */
-async function stay(t, router) {
-  const { certificates } = router;
+async function stay(t, router, certificates) {
   for (const name of ['ann', 'bob']) certificates.become(name, `file-of-${name}`);
   const eye = Program.start('mcpxctl', ['watch', ...router.as('file-of-ann')]);
   const files = Program.start('mcpx-bridge',
@@ -133,9 +128,8 @@ async function stay(t, router) {
 }
 
 test('who is sent away with 4005 comes back by the certificate that stands in its file by then', async (t) => {
-  const router = await start(t);
-  const { certificates } = router;
-  const { eye, files, joined } = await stay(t, router);
+  const { router, certificates } = await start(t);
+  const { eye, files, joined } = await stay(t, router, certificates);
   for (const name of ['ann', 'bob']) {
     certificates.make(`next-${name}`, { by: 'ca', cn: name }).become(`next-${name}`, `file-of-${name}`);
   }
@@ -149,9 +143,8 @@ test('who is sent away with 4005 comes back by the certificate that stands in it
 });
 
 test('without another certificate 4005 is the end, and the file at fault is named', async (t) => {
-  const router = await start(t);
-  const { certificates } = router;
-  const { eye, files } = await stay(t, router);
+  const { router, certificates } = await start(t);
+  const { eye, files } = await stay(t, router, certificates);
   writeFileSync(certificates.path('file-of-bob.key'), 'half a key');
   certificates.revoke('live.crl', ['ann', 'bob']);
   assert.equal((await eye.end()).code, 1, eye.log);

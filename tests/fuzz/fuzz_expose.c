@@ -354,6 +354,7 @@ static void live(struct mcpx_slice input, const struct bridge_terms *terms)
                                    .plain = input.len % 2,
                                    .room = (enum expose_room_mode)(input.len % 3),
                                    .discover = input.len % 4 == 3,
+                                   .channel = input.len % 6 > 2,
                                    .terms = terms,
                                    .request_ms = 60000,
                                    .proposal_ms = 60000,

@@ -158,20 +158,19 @@ struct bridge_call *bridge_calls_find(const struct bridge_calls *calls, int64_t 
                                                         &at);
 }
 
-struct bridge_call *bridge_calls_due(struct bridge_calls *calls, int64_t mono_ms)
+struct bridge_call *bridge_calls_due(struct bridge_calls *calls, int64_t mono_ms,
+                                     int64_t *passed)
 {
-    int64_t first = INT64_MAX;
+    struct bridge_call *call = bridge_calls_find(calls, *passed);
 
-    if (calls->count > 0 && calls->due_ms > mono_ms)
-        return NULL;
-    for (struct bridge_call *call = calls->first; call; call = call->next) {
-        if (call->due_ms <= mono_ms)
-            return call;
-        if (call->due_ms < first)
-            first = call->due_ms;
+    if (!call)
+        calls->due_ms = INT64_MAX;
+    for (call = call ? call->next : calls->first; call && call->due_ms > mono_ms;
+         call = call->next) {
+        *passed = call->number;
+        bridge_calls_defer(calls, call, call->due_ms);
     }
-    calls->due_ms = first;
-    return NULL;
+    return call;
 }
 
 void bridge_calls_defer(struct bridge_calls *calls, struct bridge_call *call, int64_t due_ms)

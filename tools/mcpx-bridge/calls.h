@@ -40,8 +40,8 @@ struct bridge_holder {
 
 /**
  * One exchange, from its request to the last message about it; also a row of another table: a line
- * that waits, a subscription, a task, a message of the topic. An absent or empty text: there is
- * none. The owner of the table defines `purpose`, `stage`, `list`, `task`, `written`, `progress`.
+ * that waits, a subscription, a task, a message of the topic. An absent or empty text is none. Its
+ * table's owner defines `purpose`, `stage`, `list`, `task`, `written`, `progress` and `bound`.
  */
 struct bridge_call {
     struct bridge_call *previous, *next;
@@ -61,7 +61,8 @@ struct bridge_call {
         };
         struct mcpx_slice texts[9]; /* the same; the call has copies of them */
     };
-    bool modern; /* the client speaks 2026-07-28 */
+    bool modern;     /* the client speaks 2026-07-28 */
+    bool by_channel; /* a permission prompt: notifications ask and answer it */
     unsigned list;
     unsigned level; /* of the log messages that its client wants; 0: none */
     uint64_t bound; /* keyed hash of what must be the same when it is called again */
@@ -147,8 +148,10 @@ static inline struct bridge_call *bridge_calls_of_tag(const struct bridge_calls 
     return bridge_calls_find(calls, (int64_t)(uintptr_t)tag);
 }
 
-/** The oldest call that is due; NULL when none is. `due_ms` of the table is then exact. */
-struct bridge_call *bridge_calls_due(struct bridge_calls *calls, int64_t mono_ms);
+/** The oldest call that is due; NULL: none is, and `due_ms` of the table is found anew. `passed`,
+ * at first 0, is the number of the last one that was not due: the search goes on behind it. */
+struct bridge_call *bridge_calls_due(struct bridge_calls *calls, int64_t mono_ms,
+                                     int64_t *passed);
 
 /** Sets when a call is due. */
 void bridge_calls_defer(struct bridge_calls *calls, struct bridge_call *call, int64_t due_ms);

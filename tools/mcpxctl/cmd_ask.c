@@ -127,7 +127,7 @@ static const char *why_undecided(int status)
     case STATUS_UNREACHABLE:
         return "the topic could not be asked: no connection, or no valid token";
     default:
-        return "the topic could not be asked";
+        return "the topic could not be asked: run mcpxctl ask by hand to see why";
     }
 }
 

@@ -54,10 +54,7 @@ enum { SETTLE_MS = 15000 };
 
 /*
  * Joins, sends the draft, waits until it is delivered or refused, for --timeout or 15 s, leaves,
- * and prints its id: alone, or with --json as {"id": ID}.
- *
- * author   the only participant that may send this; absent = any
- *
+ * and prints its id: alone, or with --json as {"id": ID}. Only `author` may send this; absent: any.
  * Returns STATUS_OK or an exit code, having complained.
  */
 static int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,
@@ -109,12 +106,46 @@ static int cmd_say(const struct arguments *arguments)
     return send_to(arguments, "chat", &payload);
 }
 
+/* Keeps the pin of the proposed tool if it is in the page of its server's list. */
+static int take_pin(void *context, struct mcpx_slice from, struct mcpx_slice result)
+{
+    struct operation *call = context;
+
+    (void)from;
+    MCPX_JSON_EACH_WHILE(!call->own_meta.len, walk, mcpx_json_get(result, "tools"))
+        if (mcpx_json_equals(mcpx_json_get(walk.value, "name"), call->name)) {
+            mcpx_text_puts(&call->own_meta, "{\"" PROPOSAL_PIN "\":");
+            proposal_add_pin(&call->own_meta, walk.value);
+            mcpx_text_puts(&call->own_meta, "}");
+        }
+    return STATUS_OK;
+}
+
+/* Pins the tool as the one addressee lists it, so that who approves is told if it changes. Returns
+ * STATUS_OK, also without a pin, or STATUS_INTERRUPTED. */
+static int pin_tool(const struct arguments *arguments, struct operation *call)
+{
+    struct address address;
+    int status;
+
+    must(address_read(arguments, &address));
+    if (address.count != 1 || !mcpx_slice_equal(call->method, MCPX_SLICE("tools/call")))
+        return STATUS_OK;
+    status = survey_servers(arguments, LIST_TOOLS, 0, take_pin, call);
+    call->meta = mcpx_text_view(&call->own_meta);
+    if (!call->meta.len)
+        complain("the proposal pins no tool%s",
+                 status == STATUS_OK ? ": its addressee lists none of this name" : "");
+    return status == STATUS_INTERRUPTED ? status : STATUS_OK;
+}
+
 static int cmd_propose(const struct arguments *arguments)
 {
     mx_scoped_text payload = {0};
     MX_SCOPED(operation_fini) struct operation operation;
 
     operation_from(arguments, &operation);
+    must(pin_tool(arguments, &operation));
     operation_write_proposal(&payload, &operation);
     return send_to(arguments, "mcp/proposal", &payload);
 }
@@ -173,7 +204,8 @@ const struct command propose_verbs[] = {
      "id, digest and the envelope as it came. Does not join the topic.",
      LISTING_OPTIONS, connect_options, cmd_proposals, "look"},
     {"propose", "[TOOL] [JSON]", 0, 2, false, "propose what somebody else is to call",
-     "Takes the operands of call, sends them as a proposal and prints its id.",
+     "Takes the operands of call, sends them as a proposal and prints its id. A single "
+     "addressee is first asked for its tools, until --timeout or for 3 s, to pin the tool.",
      OPTIONS(TO_OPTION, METHOD_OPTION, DELIVERY_OPTIONS), connect_options, cmd_propose,
      "propose and decide"},
     {"reject", "ID[@DIGEST]", 1, 1, false, "say no to a proposal",

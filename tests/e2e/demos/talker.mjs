@@ -5,17 +5,13 @@
  *
  *     talker.mjs CONFIG ask|judge [FILE]
  */
+import { useRoom } from '../lib/expose.mjs';
 import { connect } from './session.mjs';
 
 const [config, role, path] = process.argv.slice(2);
 const { client } = await connect(config, 'files__write_file');
 
-async function use(tool, args = {}) {
-  const { isError, content, structuredContent } = await client.callTool(
-    { name: `room__${tool}`, arguments: args }, undefined, { resetTimeoutOnProgress: true });
-  if (isError) throw new Error(content[0].text);
-  return structuredContent;
-}
+const use = (tool, args) => useRoom(client, tool, args);
 
 let { after } = await use('history');
 

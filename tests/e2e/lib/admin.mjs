@@ -44,6 +44,15 @@ export async function configured(t, config) {
   return router;
 }
 
+/** The answers with all pages of a list, as `by` reads it. */
+export async function pagesOf(router, path, by) {
+  const pages = [];
+  for (let next = ''; next !== undefined; next = pages.at(-1).json.next) {
+    pages.push(await router.get(`${path}${next && `&after=${encodeURIComponent(next)}`}`, tokenOf(by)));
+  }
+  return pages;
+}
+
 /** What an answer says that has to be 200. */
 export async function good(answer) {
   const { status, json, text } = await answer;

@@ -21,6 +21,7 @@ export class Disk {
   #folder = mkdtempSync(join(tmpdir(), 'mcpx-disk-'));
   #secret = randomUUID();
   #args;
+  #router;
 
   /** `audit`: with an audit; `store`: further members of the configuration's `store`. */
   static async make({ audit = false, store = {} } = {}) {
@@ -39,6 +40,16 @@ export class Disk {
     return disk;
   }
 
+  /** The same; with the test `t` its latest router and all that it has end. */
+  static async makeFor(t, options) {
+    const disk = await Disk.make(options);
+    t.after(() => {
+      disk.becomes('ok');
+      return disk.#router.stop().finally(() => disk.remove());
+    });
+    return disk;
+  }
+
   /**
    * A router on it; its predecessor's address and tokens are its own. `isActivated`: see
    * Router.start; `args`: further ones.
@@ -51,7 +62,8 @@ export class Disk {
       env.MCPX_SLOW_DISK = join(this.#folder, 'slow');
       env.ASAN_OPTIONS = `${process.env.ASAN_OPTIONS ?? ''}:verify_asan_link_order=0`;
     }
-    return Router.start({ config: this.config, args: [...this.#args, ...args], env, isActivated });
+    this.#router = await Router.start({ config: this.config, args: [...this.#args, ...args], env, isActivated });
+    return this.#router;
   }
 
   /** What kind of disk it is from now on, for routers that were started as slow. */

@@ -89,7 +89,8 @@ export async function exposeClient(t, router, topic, id, { offers = {}, prepare,
 
 /** Calls a tool of the room; a refusal throws its sentence. */
 export async function useRoom(client, name, args = {}) {
-  const { isError, content, structuredContent } = await client.callTool({ name: `room__${name}`, arguments: args });
+  const { isError, content, structuredContent } = await client.callTool(
+    { name: `room__${name}`, arguments: args }, undefined, { resetTimeoutOnProgress: true });
   if (isError) throw new Error(content[0].text);
   return structuredContent;
 }

@@ -3,10 +3,14 @@
  * until "release", and then the first only; "cancelled" says how many cancellations came. "echo" answers
  * with its params, every third time a little later; "count" says how often it was asked to. "ask" asks its
  * client and answers with what it heard; with "later" among the arguments, it asks when it has read another
- * line. "tools/call" does what it names; "noise" says 200,000 bytes to standard error first.
+ * line. "tools/call" does what it names; "noise" says 200,000 bytes to standard error first, "large" is
+ * answered with 7 MB, "chatter" with notifications without end.
  */
 import { put, serve } from './small_server.mjs';
 
+const CHATTER = Array.from({ length: 200 }, (_, n) =>
+  `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { n } })}\n`).join('');
+const chatter = () => process.stdout.write(CHATTER, () => setImmediate(chatter));
 let cancelled = 0;
 let echoed = 0;
 let asking;
@@ -21,6 +25,8 @@ const METHODS = {
     return undefined;
   },
   count: () => echoed,
+  large: () => ({ text: 'x'.repeat(7_000_000) }),
+  chatter: () => setImmediate(chatter) && {},
   ask: (params, id) => {
     asking = id;
     const ask = () => put({ id: 'question', method: 'elicitation/create', params: { message: '?' } });

@@ -156,18 +156,12 @@ export const LISTS = {
 function suiteServer() {
   const server = new Server({ name: 'suite', version: '1' }, { capabilities: { tools: {},
     resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} } });
-  const handle = (schema, handler) => server.setRequestHandler(schema, handler);
-  handle(types.ListToolsRequestSchema, LISTS['tools/list']);
-  handle(types.CallToolRequestSchema, callTool);
-  handle(types.ListResourcesRequestSchema, LISTS['resources/list']);
-  handle(types.ListResourceTemplatesRequestSchema, LISTS['resources/templates/list']);
-  handle(types.ReadResourceRequestSchema, readResource);
-  handle(types.SubscribeRequestSchema, () => ({}));
-  handle(types.UnsubscribeRequestSchema, () => ({}));
-  handle(types.ListPromptsRequestSchema, LISTS['prompts/list']);
-  handle(types.GetPromptRequestSchema, getPrompt);
-  handle(types.CompleteRequestSchema, () => COMPLETION);
-  handle(types.SetLevelRequestSchema, () => ({}));
+  const done = () => ({});
+  const handlers = { ListTools: LISTS['tools/list'], CallTool: callTool, ListResources: LISTS['resources/list'],
+    ListResourceTemplates: LISTS['resources/templates/list'], ReadResource: readResource, Subscribe: done,
+    Unsubscribe: done, ListPrompts: LISTS['prompts/list'], GetPrompt: getPrompt, Complete: () => COMPLETION,
+    SetLevel: done };
+  for (const [name, run] of Object.entries(handlers)) server.setRequestHandler(types[`${name}RequestSchema`], run);
   return server;
 }
 

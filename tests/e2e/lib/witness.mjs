@@ -88,12 +88,12 @@ export class Writer extends Witness {
     while (this.unheard.size < this.#window) this.say();
   }
 
-  /** Says the next thing; returns its id. */
-  say() {
+  /** Says the next thing, `times` as long as the shortest; returns its id. */
+  say(kind = 'chat', times = (this.#said + 1) % 40) {
     this.#said += 1;
     const id = `${this.topic}-${this.id}-${this.#said}`;
-    this.unheard.set(id, JSON.stringify({ protocol: 'mcpx/v0.1', id, kind: 'chat',
-      payload: { n: this.#said, text: 'é"\\]}'.repeat(this.#said % 40) } }));
+    this.unheard.set(id, JSON.stringify({ protocol: 'mcpx/v0.1', id, kind,
+      payload: { n: this.#said, text: 'é"\\]}'.repeat(times) } }));
     if (!this.seat.closed) this.seat.sendText(this.unheard.get(id));
     return id;
   }

@@ -11,9 +11,9 @@ import { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema
   from '@modelcontextprotocol/sdk/types.js';
 import { eventually, inTime } from '../lib/router.mjs';
 import { Watch } from '../lib/watch.mjs';
-import { tap } from './offer.mjs';
+import { tap, UI } from './offer.mjs';
 
-const OFFERS = { elicitation: { form: {} }, sampling: {}, roots: {} };
+const OFFERS = { elicitation: { form: {} }, sampling: {}, roots: {}, extensions: UI };
 const META = 'io.modelcontextprotocol/';
 const VERSION = '2026-07-28';
 const INFO = { name: 'matrix', version: '1' };
@@ -144,7 +144,7 @@ export class Second extends Client {
   static Transport = Transport2;
   static ASKED = ['elicitation/create', 'sampling/createMessage', 'roots/list'];
   static ENVELOPE = { [`${META}protocolVersion`]: VERSION, [`${META}clientInfo`]: INFO,
-    [`${META}clientCapabilities`]: { ...OFFERS, extensions: { [`${META}tasks`]: {} } } };
+    [`${META}clientCapabilities`]: { ...OFFERS, extensions: { ...UI, [`${META}tasks`]: {} } } };
   sdk = new Client2(INFO, { versionNegotiation: { mode: { pin: VERSION } },
     capabilities: Second.ENVELOPE[`${META}clientCapabilities`] });
 

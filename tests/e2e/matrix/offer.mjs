@@ -7,12 +7,14 @@
  *     ask(key, method, params)   the client's answer to a question; a key stands for one in each call
  *     touch(), grow(), finish()  the watched resource changes; a tool is added; all tasks complete
  *     visit()                    wants an address visited, if the SDK knows how
+ *     client()                   the client's extensions, as the server was told
  */
 import { EventEmitter, once } from 'node:events';
 import { z } from 'zod';
 
 export const INFO = { name: 'matrix', version: '1.0.0' };
 export const WATCHED = 'mem:///watched';
+export const UI = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
 export const RESOURCES = { subscribe: true, listChanged: true };
 const text = (value, more) => ({ content: [{ type: 'text', text: String(value) }], ...more });
 
@@ -74,6 +76,7 @@ const TOOLS = {
     for (const level of ['debug', 'info', 'warning', 'error']) await log(level, `a word of ${level}`);
     return text('logged');
   } },
+  extensions: { run: (_, { client }) => text(JSON.stringify(client())) },
   ...Object.fromEntries(['touch', 'grow', 'finish', 'visit'].map((name) => [name,
     { run: async (_, can) => text(await can[name]?.() ?? name) }])),
 };

@@ -8,13 +8,13 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CreateMessageResultSchema, ElicitResultSchema, ListRootsResultSchema, SubscribeRequestSchema,
   UnsubscribeRequestSchema, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
-import { DONE, INFO, JOBS, mark, register, RESOURCES, WATCHED } from './offer.mjs';
+import { DONE, INFO, JOBS, mark, register, RESOURCES, UI, WATCHED } from './offer.mjs';
 
 const ANSWERS = { 'elicitation/create': ElicitResultSchema, 'roots/list': ListRootsResultSchema,
   'sampling/createMessage': CreateMessageResultSchema };
 
 const taskStore = new InMemoryTaskStore();
-const server = new McpServer(INFO, { taskStore, capabilities: { logging: {}, resources: RESOURCES,
+const server = new McpServer(INFO, { taskStore, capabilities: { logging: {}, resources: RESOURCES, extensions: UI,
   tasks: { cancel: {}, requests: { tools: { call: {} } } } } });
 
 const watched = new Set();
@@ -32,6 +32,7 @@ register(server, { object: (shape) => shape, completable, can: (extra) => ({
     params: { progressToken: extra._meta?.progressToken, progress, total } }),
   log: (level, data) => server.sendLoggingMessage({ level, data }, extra.sessionId),
   ask: (_, method, params) => extra.sendRequest({ method, params }, ANSWERS[method]),
+  client: () => server.server.getClientCapabilities().extensions,
   touch: () => watched.has(WATCHED) && server.server.sendResourceUpdated({ uri: WATCHED }),
   finish: () => Promise.all(taskStore.getAllTasks().filter(({ status }) => status === 'working')
     .map(({ taskId }) => taskStore.storeTaskResult(taskId, 'completed', DONE))),

@@ -7,10 +7,12 @@ import { once } from 'node:events';
 import { completable, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { DONE, INFO, JOBS, mark, register, RESOURCES, tap, WATCHED } from './offer.mjs';
+import { DONE, INFO, JOBS, mark, register, RESOURCES, tap, UI, WATCHED } from './offer.mjs';
 
-const EXTENSIONS = { 'io.modelcontextprotocol/tasks': {} };
+const META = 'io.modelcontextprotocol/';
+const EXTENSIONS = { [`${META}tasks`]: {} };
 const tasks = new Map();
+const listens = new Map(); /* task -> what is told of it */
 let finished; /* ends the call of a job that is no task */
 
 /* The answers of earlier rounds are in the state. A question without one ends this round: it is thrown. */
@@ -25,18 +27,20 @@ function asker(request) {
 
 function makeServer() {
   const server = new McpServer(INFO,
-    { capabilities: { logging: {}, extensions: EXTENSIONS, resources: RESOURCES } });
+    { capabilities: { logging: {}, extensions: { ...EXTENSIONS, ...UI }, resources: RESOURCES } });
   register(server, { object: z.object, completable, can: ({ mcpReq }) => ({
     signal: mcpReq.signal,
     progress: (progress, total) => mcpReq.notify({ method: 'notifications/progress',
       params: { progressToken: mcpReq._meta?.progressToken, progress, total } }),
     log: mcpReq.log,
     ask: asker(mcpReq),
+    client: () => mcpReq.envelope[`${META}clientCapabilities`].extensions,
     touch: () => server.server.sendResourceUpdated({ uri: WATCHED }),
     finish: () => {
       finished?.();
       for (const task of tasks.values()) {
         if (task.status === 'working') Object.assign(task, { status: 'completed', result: DONE });
+        if (listens.has(task.taskId)) transport.send(listens.get(task.taskId)('tasks', task));
       }
     },
   }), run: (call) => call().catch((end) => {
@@ -61,9 +65,9 @@ const UNKNOWN = { error: { code: -32602, message: 'no such task' } };
 /* What the SDK is not to see; undefined: it is. */
 const answers = {
   'tools/call': ({ name, _meta: meta }) => {
-    const { extensions } = meta?.['io.modelcontextprotocol/clientCapabilities'] ?? {};
+    const { extensions } = meta?.[`${META}clientCapabilities`] ?? {};
     if (!JOBS[name]) return undefined;
-    if (!extensions?.['io.modelcontextprotocol/tasks']) return JOBS[name] === 'required' ? UNABLE : undefined;
+    if (!extensions?.[`${META}tasks`]) return JOBS[name] === 'required' ? UNABLE : undefined;
     const now = new Date().toISOString();
     const task = { taskId: randomUUID(), status: 'working', createdAt: now, lastUpdatedAt: now,
       ttlMs: 60000, pollIntervalMs: 20 };
@@ -78,12 +82,19 @@ const answers = {
     if (task?.status === 'working') task.status = 'cancelled';
     return task ? { result: { resultType: 'complete' } } : UNKNOWN;
   },
+  'subscriptions/listen': ({ notifications }, subscription) => {
+    if (!notifications.taskIds) return undefined;
+    const tell = (method, params) => ({ jsonrpc: '2.0', method: `notifications/${method}`,
+      params: { ...params, _meta: { [`${META}subscriptionId`]: subscription } } });
+    for (const id of notifications.taskIds) listens.set(id, tell);
+    return { id: undefined, ...tell('subscriptions/acknowledged', { notifications }) };
+  },
 };
 
 const transport = new StdioServerTransport();
 serveStdio(makeServer, { legacy: 'reject', transport });
 tap(transport, ({ id, method, params }) => {
-  const answer = answers[method]?.(params);
+  const answer = answers[method]?.(params, id);
   if (answer) transport.send({ jsonrpc: '2.0', id, ...answer });
   return answer;
 });

@@ -3,6 +3,7 @@
  * twice, or after somebody said no. Protocol: section 2.
  */
 #include "stage.h"
+#include "tests/support/rude_client.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -36,6 +37,47 @@ Test(decide, an_approval_does_what_was_proposed)
     expect_of(1, "no longer open (done)", "mcpxctl approve %.8s --as ann --yes 2>&1", id);
     cr_assert_eq(run("mcpxctl proposals --as ann"), 0);
     cr_expect_str_eq(output, "");
+}
+
+#define PROPOSE(words) "mcpxctl propose " words " --as agent 2>&1"
+#define UNPINNED(why) why "\nmcpxctl propose: the proposal pins no tool\n"
+
+/* Else another tool than the proposed one is called, or a proposal waits for who is silent. */
+Test(decide, a_proposal_to_one_pins_its_tool_or_says_why_not)
+{
+    static const struct row rows[] = {
+        {PROPOSE("rm --to fs"), 0, "pins no tool: its addressee lists none of this name\n"},
+        {PROPOSE("seen --to endless"), 0, UNPINNED("endless: the pages repeat themselves")},
+        {PROPOSE("seen --to bob"), 0,
+         UNPINNED("bob is not in the topic a room/1; mcpxctl who tells who is")},
+        {PROPOSE("seen --to silent --timeout 0.5"), 0, UNPINNED("silent does not answer")},
+        {"mcpxctl propose seen --to fs 2>&1", 0,
+         "no grant covers mcp/request:tools/list to fs"},
+        {"mcpxctl history --limit 1 --json --as ann", 0, "{\"name\":\"seen\"}"},
+        {PROPOSE("seen"), 0, ""},
+        {PROPOSE("seen --to fs --to silent"), 0, ""},
+        {PROPOSE("--method ping --to fs"), 0, ""},
+        {PROPOSE("seen --to fs"), 0, ""},
+        {"mcpxctl history --limit 1 --json --as ann", 0,
+         "\"_meta\":{\"io.mcpx/tool\":\"sha256:"
+         "b5e76e705a7f2d948e75fe9753e8b3f569d04c707c4cd50e404f142e031bd543\"}"},
+    };
+    struct server endless;
+    static struct rude silent;
+
+    cr_assert_eq(rude_enter(&silent, &router,
+                            rude_token(&router, "silent", "a room/1", "[\"mcp/*\"]"),
+                            "/ws?topic=a%20room%2F1"),
+                 101);
+    server_start(&endless, &router, "endless", "a room/1");
+    setenv("MCPX_TOKEN", rude_token(&router, "timid", "a room/1", "[\"mcp/proposal:*\"]"), 1);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        expect_rows(&rows[i], 1);
+        cr_expect(i < 5 || !strstr(output, "no tool"), "%s", output);
+    }
+    unsetenv("MCPX_TOKEN");
+    server_stop(&endless);
+    rude_shut(&silent);
 }
 
 Test(decide, a_terminal_is_asked)

@@ -217,6 +217,7 @@ void world_start(struct world *world, const struct world_setup *setup)
                                    .plain = setup->plain,
                                    .answers_only = setup->http,
                                    .discover = setup->discover,
+                                   .channel = setup->channel,
                                    .only = &setup->only,
                                    .only_count = setup->only ? 1 : 0,
                                    .request_ms = 600000,

@@ -45,7 +45,7 @@ struct world {
 struct world_setup {
     bool plain;
     bool http; /* several clients, which get answers only */
-    bool discover;
+    bool discover, channel;
     enum expose_room_mode room;
     const char *only;
     const char *grants[WORLD_GRANTS];

@@ -1,8 +1,8 @@
 /*
  * Holds an expose against its transcripts (player.h), which say what would break for whom.
  *
- * The settings are plain, http, discover, only PATTERN, room MODE, grants PATTERN..., and server ID
- * LISTS: who is served.
+ * The settings are plain, http, discover, channel, only PATTERN, room MODE, grants PATTERN..., and
+ * server ID LISTS: who is served.
  *
  * What happens:
  *   join WELCOME, resume      we are in the topic, again after a break
@@ -13,7 +13,7 @@
  *   come ID, go ID            participants
  *   say LINE, overlong TEXT, often N LINE   the client writes; too much; the line N times
  *   hear ID FROM TO KIND ABOUT PAYLOAD   somebody's envelope, - for none; past: from the history;
- *                             flood N FROM TO BYTES: chats
+ *                             rehear: it was reported before; flood N FROM TO BYTES: chats
  *   request WHO RPC, notify WHO RPC   a participant asks, notifies; "WHO/ENVELOPE": about that
  *   answer DRAFT RESULT, response DRAFT RPC   what was sent is answered by whoever it was sent to
  *   approved, altered, rejected DRAFT PAYLOAD   a person decides on a proposal
@@ -113,6 +113,8 @@ static void configure(void *played, const char *name, const char *value)
         story->setup.http = true;
     else if (strcmp(name, "discover") == 0)
         story->setup.discover = true;
+    else if (strcmp(name, "channel") == 0)
+        story->setup.channel = true;
     else if (strcmp(name, "room") == 0)
         story->setup.room = *value == 'd' ? EXPOSE_ROOM_DECIDE : EXPOSE_ROOM_TALK;
     else if (strcmp(name, "only") == 0)
@@ -185,11 +187,11 @@ static void speak(struct world *world, enum mcpx_event_type type, const char *re
 }
 
 /* "ID FROM TO KIND ABOUT PAYLOAD", - for none: somebody's envelope, which we see. */
-static void hear(struct world *world, enum mcpx_event_type type, const char *rest)
+static void hear(struct world *world, enum mcpx_event_type type, bool again, const char *rest)
 {
     struct mcpx_envelope *envelope = calloc(1, sizeof *envelope);
     struct mcpx_rpc *rpc = calloc(1, sizeof *rpc);
-    struct mcpx_event event = {.type = type, .envelope = envelope};
+    struct mcpx_event event = {.type = type, .envelope = envelope, .repeated = again};
     char words[5][64];
     int at = 0;
 
@@ -221,7 +223,7 @@ static void flood(struct world *world, const char *rest)
     for (unsigned long i = strtoul(rest, NULL, 10); i > 0; i--) {
         snprintf(line, sizeof line, "%c%lu %schat - {\"text\":\"%0*d\"}", *to, i, to, bytes,
                  0);
-        hear(world, MCPX_EVENT_OBSERVED, line);
+        hear(world, MCPX_EVENT_OBSERVED, false, line);
     }
 }
 
@@ -263,14 +265,11 @@ static bool try_topic(struct story *story, const char *verb, const char *rest)
         world_come(world, keep(story, mcpx_slice_of(rest)));
     else if (strcmp(verb, "go") == 0)
         world_go(world, rest);
-    else if (strcmp(verb, "request") == 0)
-        speak(world, MCPX_EVENT_REQUEST, rest);
-    else if (strcmp(verb, "notify") == 0)
-        speak(world, MCPX_EVENT_NOTIFICATION, rest);
-    else if (strcmp(verb, "hear") == 0)
-        hear(world, MCPX_EVENT_OBSERVED, rest);
-    else if (strcmp(verb, "past") == 0)
-        hear(world, MCPX_EVENT_HISTORY, rest);
+    else if (strcmp(verb, "request") == 0 || strcmp(verb, "notify") == 0)
+        speak(world, *verb == 'r' ? MCPX_EVENT_REQUEST : MCPX_EVENT_NOTIFICATION, rest);
+    else if (strcmp(verb, "past") == 0 || strstr(verb, "hear"))
+        hear(world, *verb == 'p' ? MCPX_EVENT_HISTORY : MCPX_EVENT_OBSERVED, *verb == 'r',
+             rest);
     else if (strcmp(verb, "flood") == 0)
         flood(world, rest);
     else if (strncmp(verb, "fails", 5) == 0)
@@ -349,8 +348,9 @@ static const struct player_side expose = {"expose", begin, configure, happen, en
 static const struct {
     const char *file;
     size_t stories;
-} files[] = {{"room.txt", 16}, {"consent.txt", 16}, {"life.txt", 16}, {"others.txt", 10},
-             {"only.txt", 5},  {"rounds.txt", 9},   {"said.txt", 14}, {"discover.txt", 6}};
+} files[] = {{"room.txt", 16},   {"consent.txt", 16}, {"life.txt", 16},
+             {"others.txt", 10}, {"only.txt", 5},     {"rounds.txt", 9},
+             {"said.txt", 14},   {"discover.txt", 7}, {"channel.txt", 7}};
 
 Test(expose, does_what_is_written)
 {

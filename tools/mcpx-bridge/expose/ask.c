@@ -1,10 +1,12 @@
 /*
- * ask.c - requests of servers to the client: for input, a completion of its model, or its roots.
- * The client must have stated the capability, and the server must be working on a call of the
- * client: otherwise any participant could put questions to the user. Questions about a call of a
- * modern client wait here for the answer to that call (rounds.c).
+ * ask.c - requests to the client: approvals of its permission prompts; and servers' questions, for
+ * input, a completion of its model, or its roots. It must have stated the capability, and the
+ * server must be working on a call of it: otherwise any participant could put questions to the
+ * user. Those about a call of a modern client wait here for the answer to that call (rounds.c).
  */
 #include "tools/mcpx-bridge/expose/rounds.h"
+
+#include "tools/common/proposal.h"
 
 /* Most questions that the client has open, and most bytes of those of modern clients. One
  * participant may have a quarter. GATHER_MS: time to gather questions about a call. */
@@ -206,6 +208,22 @@ static bool may_answer(struct expose *x, const struct mcpx_event *event)
     return true;
 }
 
+/* A client's permission prompt is a proposal to ourselves, protocol section 9. Its approval is a
+ * request to us; our answer to that, back from the topic, ends the client's call. Empty: the
+ * request is another. */
+static struct mcpx_text answer_prompt(const struct expose *x, const struct mcpx_event *event)
+{
+    struct mcpx_text out = {0};
+
+    BRIDGE_EACH_CALL(call, &x->calls) {
+        if (bridge_is(call->method, EXPOSE_PERMISSION) &&
+            mcpx_slice_equal(mcpx_text_view(&call->approved_in), event->envelope->id))
+            call->written =
+                !proposal_answer_prompt(&out, x->view.self(x->view.user), call->params, event);
+    }
+    return out;
+}
+
 struct bridge_call *expose_ask(struct expose *x, const struct mcpx_event *event)
 {
     bool is_ping = bridge_is(event->rpc->method, "ping");
@@ -223,7 +241,7 @@ struct bridge_call *expose_ask(struct expose *x, const struct mcpx_event *event)
         expose_want(x, BRIDGE_DROP, event->envelope->id);
         return NULL;
     }
-    permission = expose_permission_answer(x, event);
+    permission = answer_prompt(x, event);
     if (permission.len) {
         respond(x, event->envelope->id, permission, false);
         return NULL;

@@ -218,26 +218,54 @@ void expose_tell_kept(struct expose *x, const struct bridge_call *call, struct m
     expose_tell(x, line);
 }
 
+/* The answer to a permission prompt: any end but our own answer that allows is a denial. */
+static struct mcpx_call_answer end_prompt(const struct bridge_call *call,
+                                          const struct mcpx_call_end *how,
+                                          struct mcpx_text *out)
+{
+    struct mcpx_slice why = mcpx_json_get(how->text, "message");
+    mx_scoped_text decision = {0};
+    /* Only our own answer permits: who has our former id may answer, too. */
+    bool permits = call->written && how->type == MCPX_CALL_RESULT &&
+                   mcpx_json_equals(mcpx_json_get(how->text, "behavior"), MCPX_SLICE("allow"));
+
+    if (permits)
+        mx_format(&decision, "{\"behavior\":\"allow\",\"updatedInput\":%s}",
+                  mcpx_json_get(call->params, "input"));
+    else
+        mx_format(&decision, "{\"behavior\":\"deny\",\"message\":%s}",
+                  why.text ? why : MCPX_SLICE("\"not permitted\""));
+    if (call->by_channel)
+        mx_format(out, "{\"request_id\":%s,\"behavior\":\"%s\"}", call->id,
+                  permits ? "allow" : "deny");
+    else
+        mx_format(out, "{\"content\":[{\"type\":\"text\",\"text\":%q}]}", &decision);
+    return (struct mcpx_call_answer){false, mcpx_text_view(out)};
+}
+
 void expose_finish(struct expose *x, struct bridge_call *call, struct mcpx_call_end *how,
                    struct mcpx_slice message)
 {
     struct mcpx_call_answer answer = {how->is_error, how->text};
     mx_scoped_text changed = {0};
-    struct mcpx_text line;
+    struct mcpx_text line = {0};
 
     if (call->payload.len) /* it is over, and its client has not asked again yet */
         return;
     if (call->admitted)
         bridge_checks_end(&x->checks, &call->admitted, how, &answer);
     if (bridge_is(call->method, EXPOSE_PERMISSION)) {
-        answer = expose_permission_end(call, how, &changed);
+        answer = end_prompt(call, how, &changed);
         message = (struct mcpx_slice){0};
     } else if (call->modern && how->type == MCPX_CALL_ERROR) {
         expose_round_visits(x, call, how->text, &answer, &changed);
     }
     if (answer.is_error != how->is_error)
         message = (struct mcpx_slice){0};
-    line = expose_answer_make(expose_request_of(call), answer, message);
+    if (call->by_channel)
+        bridge_add_notice(&line, "notifications/claude/channel/permission", &changed);
+    else
+        line = expose_answer_make(expose_request_of(call), answer, message);
     if (call->task && !call->state.len) {
         expose_tell_kept(x, call, call->id, mcpx_text_view(&line));
         mx_format(&call->state, "%q", &call->sent_in); /* it may be asked for again */
@@ -258,10 +286,17 @@ void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cau
         .type = MCPX_CALL_FAILED, .cause = cause, .reason = message, .is_error = true};
     mx_scoped_text error =
         mx_formatted("{\"code\":%s,\"message\":%q", bridge_code_of(cause), message);
+    mx_scoped_text retry = {0};
 
-    if (call->purpose != EXPOSE_FOR_CLIENT) {
+    if (call->by_channel)
+        expose_note_text(x, "the client alone decides about %s: %s", call->id, message);
+    if (call->purpose != EXPOSE_FOR_CLIENT || call->by_channel) {
         expose_end(x, call);
         return;
+    }
+    if (!more && call->resend_ms > x->now.mono_ms && call->resend_ms < INT64_MAX) {
+        mx_format(&retry, "\"retryAfterMs\":%s", call->resend_ms - x->now.mono_ms);
+        more = &retry;
     }
     if (more) {
         mx_format(&error, ",\"data\":{%s}", more);

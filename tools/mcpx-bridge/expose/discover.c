@@ -120,7 +120,8 @@ static void describe(struct expose *x, const struct expose_request *request,
             room_answer(x, request, mx_formatted("%s", walk.value), false);
             return;
         }
-    room_refuse(x, request, "there is no tool %s", expose_quoted(name));
+    room_refuse(x, request, "there is no tool %s%s", expose_quoted(name),
+                name.text ? "" : ": name must be a string, as " ROOM_FIND " has it");
 }
 
 /* Makes the call that is meant; false: it is none, and the client knows why. */
@@ -144,6 +145,7 @@ static bool make_call(struct expose *x, struct expose_request *request,
     bridge_add_with(text, request->rpc->text, "params", &params);
     if (mcpx_json_count_like(arguments, "name") == 1 &&
         mcpx_json_count_like(arguments, "arguments") <= 1 &&
+        (!changes[1].value.text || mcpx_json_type(changes[1].value) == MCPX_JSON_OBJECT) &&
         mcpx_rpc_read(mcpx_text_view(text), rpc, NULL) == MCPX_OK) {
         request->rpc = rpc;
         return true;

@@ -34,7 +34,7 @@ struct expose *expose_new(const struct expose_config *config, const struct expos
     x->names.plain = config->plain;
     x->names.room = config->room != EXPOSE_ROOM_NO || config->discover;
     x->room.log.key = config->key;
-    x->room.log.start = mcpx_slice_of(config->nonce);
+    mcpx_text_puts(&x->room.log.start, config->nonce);
     x->room.to_come = config->room != EXPOSE_ROOM_NO;
     x->names.renamed = renamed;
     x->names.user = x;
@@ -55,6 +55,8 @@ void expose_free(struct expose *x)
     bridge_calls_fini(&x->watches);
     bridge_calls_fini(&x->room.log.said);
     bridge_calls_fini(&x->room.log.gone);
+    mcpx_text_fini(&x->room.log.start);
+    mcpx_text_fini(&x->room.pushed);
     bridge_calls_fini(&x->calls);
     mcpx_calls_free(x->checks.calls);
     mcpx_tools_free(x->no_tools.tools);
@@ -353,6 +355,7 @@ static void drop_held(struct expose *x, struct mcpx_slice sentence)
 void expose_abandon(struct expose *x, struct mcpx_slice sentence)
 {
     BRIDGE_EACH_CALL(call, &x->calls) {
+        call->task = 0;      /* its end is kept for nobody */
         if (call->state.len) /* the client waits for no answer */
             expose_end(x, call);
         else if (call->purpose == EXPOSE_FOR_CLIENT)

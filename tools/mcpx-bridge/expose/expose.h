@@ -29,6 +29,7 @@ struct expose_config {
     bool answers_only;
     enum expose_room_mode room; /* not NO: the view has `self`, and the session observes */
     bool discover;              /* tools to find and call those of servers stand for these */
+    bool channel;               /* Claude Code's channel; needs a room, not answers_only */
     /* Contract settings of tool calls, kept as long as the server; NULL: none. */
     const struct bridge_terms *terms;
     /* Patterns of shown items: a participant with all its items, or single tools, prompts

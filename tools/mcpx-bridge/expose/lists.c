@@ -14,6 +14,21 @@ static bool is_shown(struct expose *x, enum expose_list list, const struct expos
            expose_find_stage(x, mcpx_slice_of(expose_lists[list].use), item) != EXPOSE_REFUSED;
 }
 
+/* A tool that needs an approval may be a task, of ours, even if its server says "forbidden". */
+static struct mcpx_slice offer_task(struct expose *x, const struct expose_item *item,
+                                    struct mcpx_slice tool, struct mcpx_text *out)
+{
+    struct mcpx_slice execution = mcpx_json_get(tool, "execution");
+    mx_scoped_text offer = {0};
+
+    if (bridge_is(mcpx_json_get(execution, "taskSupport"), "\"required\"") ||
+        expose_find_stage(x, MCPX_SLICE("tools/call"), item) != EXPOSE_PROPOSED)
+        return tool;
+    bridge_add_with_string(&offer, execution, "taskSupport", MCPX_SLICE("optional"));
+    bridge_add_with(out, tool, "execution", &offer);
+    return mcpx_text_view(out);
+}
+
 /* Gives names to the items of a list, and appends those that are shown; `out` NULL: none. */
 static void write_items(struct expose *x, const struct expose_items *items,
                         struct mcpx_text *out)
@@ -27,7 +42,7 @@ static void write_items(struct expose *x, const struct expose_items *items,
     MCPX_JSON_EACH(walk, mcpx_text_view(&items->text)) {
         struct expose_item item = {.participant = items->owner->id};
         struct mcpx_slice shown, value = walk.value;
-        mx_scoped_text named = {0};
+        mx_scoped_text named = {0}, offered = {0};
 
         mcpx_text_reset(&own);
         if (mcpx_json_count_like(walk.value, row->key) != 1 ||
@@ -43,6 +58,8 @@ static void write_items(struct expose *x, const struct expose_items *items,
             bridge_add_with_string(&named, value, row->key, shown);
             value = mcpx_text_view(&named);
         }
+        if (x->client.has_tasks && items->list == EXPOSE_TOOLS)
+            value = offer_task(x, &item, value, &offered);
         if (has_terms)
             mcpx_terms_tool_add(out, x->config.terms->terms, item.own, value);
         else

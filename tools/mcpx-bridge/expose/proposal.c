@@ -15,21 +15,41 @@ static struct mcpx_text operation_of(const struct bridge_call *call)
                         expose_quoted(call->who.id));
 }
 
-struct mcpx_text expose_waits_for(const struct bridge_call *call)
+/* Names who could approve it, as the router shows their grants: no server, nor who is to act. */
+struct mcpx_text expose_waits_for(const struct expose *x, const struct bridge_call *call)
 {
-    bool waits = call->stage == EXPOSE_LOOKS;
-    mx_scoped_text operation = waits ? mx_formatted("%s", "messages") : operation_of(call);
+    enum { NAMED = 3 };
+    mx_scoped_text operation = operation_of(call);
+    struct mcpx_text out = {0};
+    struct expose_kind kind;
+    struct mcpx_slice id;
+    size_t count = 0;
 
-    return mx_formatted("%s %s",
-                        call->stage == EXPOSE_APPROVED ? "approved, waiting for the answer of"
-                        : waits                        ? "waiting for"
-                                                       : "waiting for approval of",
-                        &operation);
+    if (call->stage == EXPOSE_LOOKS)
+        return mx_formatted("%s", "waiting for messages");
+    if (call->stage == EXPOSE_APPROVED)
+        return mx_formatted("approved, waiting for the answer of %s", &operation);
+    mx_format(&out, "waiting for approval of %s", &operation);
+    if (!expose_kind_make(&kind, "mcp/request", call->method, call->context))
+        return out;
+    for (size_t i = 0; count <= NAMED && x->view.roster(x->view.user, i, &id); i++) {
+        const struct expose_participant *one = expose_catalog_find(&x->catalog, id);
+
+        if ((one && one->hello.len) || !x->view.could(x->view.user, id, &kind.kind) ||
+            mcpx_slice_equal(mcpx_identity_of(id), mcpx_identity_of(call->who.id)))
+            continue;
+        mx_format(&out, "%s%s", count ? " or " : " by ",
+                  count < NAMED ? expose_quoted(id) : MCPX_SLICE("another"));
+        count++;
+    }
+    if (!count)
+        mx_format(&out, " by a participant that may %s", kind.kind.text);
+    return out;
 }
 
 void expose_send_heartbeat(struct expose *x, struct bridge_call *call)
 {
-    mx_scoped_text message = expose_waits_for(call);
+    mx_scoped_text message = expose_waits_for(x, call);
     bool is_over = call->modern && call->state.len; /* the client's request */
 
     if (call->token.len && !is_over && expose_may_tell(x))
@@ -38,6 +58,32 @@ void expose_send_heartbeat(struct expose *x, struct bridge_call *call)
             mx_formatted("{\"progressToken\":%s,\"progress\":%s,\"message\":%q}", call->token,
                          ++call->progress, &message));
     call->heartbeat_ms = call->token.len ? x->now.mono_ms + x->config.heartbeat_ms : INT64_MAX;
+}
+
+void expose_go_on(struct expose *x, struct bridge_call *call)
+{
+    call->heartbeat_ms = INT64_MAX;
+    if (!call->payload.len && (call->task || !expose_round_offer(x, call)) &&
+        call->stage != EXPOSE_REQUESTED)
+        expose_send_heartbeat(x, call);
+}
+
+void expose_take_over(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc)
+{
+    struct bridge_call from;
+
+    if (!call->state.len)
+        expose_tell_error(x, call->id, BRIDGE_UNAVAILABLE, "another request took its place");
+    mcpx_text_fini(&call->state);
+    from = *call;
+    from.id = rpc->id;
+    from.token = expose_token(rpc);
+    from.can = expose_meta(rpc, EXPOSE_META "clientCapabilities");
+    if (call->stage != EXPOSE_PROPOSED && call->stage != EXPOSE_LOOKS)
+        from.due_ms = expose_in(x, x->config.request_ms);
+    call = bridge_calls_replace(&x->calls, call, &from);
+    expose_ask_reply(x, call, mcpx_json_get(rpc->params, "inputResponses"));
+    expose_go_on(x, call);
 }
 
 void expose_propose(struct expose *x, struct bridge_call *call)

@@ -7,9 +7,6 @@
 
 #include "lib/base/digits.h"
 
-/* The reason in a withdrawal. */
-static const char NOBODY_WAITS[] = "the client no longer waits";
-
 /* ---- on its way ---- */
 
 /* The draft of a call could not be sent. */
@@ -134,7 +131,8 @@ static bool send_on(struct expose *x, const struct expose_request *request)
     bool known = routing == EXPOSE_ROUTED;
     struct mcpx_admission admission = {0};
 
-    if (request->may_wait && x->room.to_come)
+    if (request->may_wait && (x->room.to_come || (bridge_is(rpc->context, "room__propose") &&
+                                                  !expose_is_settled(x, EXPOSE_TOOLS))))
         return false;
     if (expose_room_serve(x, request))
         return true;
@@ -156,33 +154,6 @@ static bool send_on(struct expose *x, const struct expose_request *request)
 }
 
 /* ---- again, with the answers to questions ---- */
-
-/* Asks what is to be asked about a call; else tells the client that its proposal goes on. */
-static void go_on(struct expose *x, struct bridge_call *call)
-{
-    call->heartbeat_ms = INT64_MAX;
-    if ((call->task || !expose_round_offer(x, call)) &&
-        (call->stage == EXPOSE_PROPOSED || call->stage == EXPOSE_APPROVED))
-        expose_send_heartbeat(x, call);
-}
-
-void expose_take_over(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc)
-{
-    struct bridge_call from;
-
-    if (!call->state.len)
-        expose_tell_error(x, call->id, BRIDGE_UNAVAILABLE, "another request took its place");
-    mcpx_text_fini(&call->state);
-    from = *call;
-    from.id = rpc->id;
-    from.token = expose_token(rpc);
-    from.can = expose_meta(rpc, EXPOSE_META "clientCapabilities");
-    if (call->stage != EXPOSE_PROPOSED)
-        from.due_ms = expose_in(x, x->config.request_ms);
-    call = bridge_calls_replace(&x->calls, call, &from);
-    expose_ask_reply(x, call, mcpx_json_get(rpc->params, "inputResponses"));
-    go_on(x, call);
-}
 
 static bool is_ours(const struct expose *x, struct mcpx_slice text)
 {
@@ -265,7 +236,7 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
     if (!call && !err) { /* its call is over, and its id known only now */
         expose_want(x, BRIDGE_FORGET, outcome->id);
         if (strcmp(draft->type, "mcp/proposal") == 0)
-            expose_send_withdrawal(x, draft->to[0], outcome->id, NOBODY_WAITS);
+            expose_send_withdrawal(x, draft->to[0], outcome->id, EXPOSE_NOBODY_WAITS);
     }
     if (!call)
         return;
@@ -279,20 +250,6 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
 }
 
 /* ---- taken back ---- */
-
-void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_slice reason)
-{
-    if (call->payload.len) /* it is over */
-        return;
-    expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
-    if (call->stage == EXPOSE_REQUESTED)
-        expose_send_notice(x, call->who.id, "notifications/cancelled",
-                           mx_formatted("{\"requestId\":%s%s%s}", call->number,
-                                        reason.text ? ",\"reason\":" : "", reason),
-                           mcpx_text_view(&call->sent_in));
-    else if (call->stage == EXPOSE_PROPOSED)
-        expose_send_withdrawal(x, call->who.id, mcpx_text_view(&call->sent_in), NOBODY_WAITS);
-}
 
 /* The client's call with that id; NULL: none. */
 static struct bridge_call *find_id(const struct bridge_calls *calls, struct mcpx_slice id)
@@ -342,6 +299,9 @@ void expose_answered(struct expose *x, struct bridge_call *call,
         expose_ids_note_answer(x, call, event->rpc);
         if (event->rpc->form == MCPX_RPC_ERROR)
             expose_watch(x, call, (struct mcpx_slice){0});
+        else if (x->config.room && call->stage == EXPOSE_REQUESTED && !call->modern &&
+                 !mcpx_json_get(event->rpc->result, "task").text)
+            expose_task_make(x, call); /* the server made none, or was not to */
         expose_answer(x, call, event->rpc);
     }
 }
@@ -367,7 +327,7 @@ void expose_undelivered(struct expose *x, struct bridge_call *call,
 {
     mx_scoped_text message = {0};
 
-    if (call->stage != EXPOSE_SAID && put_off(x, call, event))
+    if (put_off(x, call, event) && call->stage != EXPOSE_SAID)
         return;
     if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_SAID &&
         event->err == MCPX_ECAPABILITY) {
@@ -408,14 +368,6 @@ static void run_out(struct expose *x, struct bridge_call *call)
         expose_give_up(x, call, MCPX_CAUSE_TIMEOUT, mcpx_text_view(&message));
 }
 
-static void resend(struct expose *x, struct bridge_call *call)
-{
-    call->resend_ms = INT64_MAX;
-    call->is_again = true;
-    mcpx_text_reset(&call->sent_in); /* it was refused */
-    expose_send_call(x, call);
-}
-
 /* True while the server may wait for the client: that has an open question of the participant. */
 static bool is_asked(const struct expose *x, const struct bridge_call *call)
 {
@@ -426,17 +378,19 @@ static bool is_asked(const struct expose *x, const struct bridge_call *call)
 void expose_calls_tick(struct expose *x)
 {
     BRIDGE_EACH_CALL(call, &x->calls) {
-        if (call->stage == EXPOSE_LOOKS &&
-            (call->due_ms <= x->now.mono_ms || call->heartbeat_ms <= x->now.mono_ms))
+        if (call->stage == EXPOSE_LOOKS && call->due_ms <= x->now.mono_ms)
             expose_room_look(x, call);
         else if (call->due_ms <= x->now.mono_ms && is_asked(x, call))
             bridge_calls_defer(&x->calls, call, x->now.mono_ms + x->config.request_ms);
         else if (call->due_ms <= x->now.mono_ms)
             run_out(x, call);
-        else if (call->resend_ms <= x->now.mono_ms)
-            resend(x, call);
-        else if (call->heartbeat_ms <= x->now.mono_ms)
-            go_on(x, call);
+        else if (call->resend_ms <= x->now.mono_ms) {
+            call->resend_ms = INT64_MAX;
+            call->is_again = true;
+            mcpx_text_reset(&call->sent_in); /* it was refused */
+            expose_send_call(x, call);
+        } else if (call->heartbeat_ms <= x->now.mono_ms)
+            expose_go_on(x, call);
     }
 }
 

@@ -55,8 +55,9 @@ void expose_round_visits(const struct expose *x, const struct bridge_call *call,
                          struct mcpx_slice error, struct mcpx_call_answer *answer,
                          struct mcpx_text *scratch);
 
-/** A parked call goes on for this request. */
+/** A parked call goes on for a request; asks about a call, or tells the client that it goes on. */
 void expose_take_over(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc);
+void expose_go_on(struct expose *x, struct bridge_call *call);
 
 /* ---- tool calls under contract settings (checks.c) ---- */
 
@@ -85,17 +86,23 @@ void expose_rejected(struct expose *x, struct bridge_call *call,
 /** Ends a call that no grant covers, with the missing grant in the error. */
 void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow);
 
-/* ---- calls that wait for an approval, as tasks ---- */
+/* ---- calls that wait for an approval or for messages, as tasks ---- */
 
 /** The result of a tool that did nothing; %q says why. */
 #define EXPOSE_TOOL_ERROR "{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}"
 
-/** Says what a proposal waits for. */
-struct mcpx_text expose_waits_for(const struct bridge_call *call);
+/** Why the bridge withdraws a proposal: it expired, or the client is gone. */
+#define EXPOSE_TOO_LATE "no decision in time"
+#define EXPOSE_NOBODY_WAITS "the client no longer waits"
 
-/** True when the client wants a task for a call; answers it by one, at the proposal's echo. */
+/** Says what a call waits for. */
+struct mcpx_text expose_waits_for(const struct expose *x, const struct bridge_call *call);
+
+/** True when the client wants a task for a call; if so answers by one, a proposal at its echo. */
 bool expose_wants_task(const struct bridge_call *call);
+void expose_task_make(struct expose *x, struct bridge_call *call);
 void expose_task_begin(struct expose *x, const struct mcpx_envelope *echo);
+void expose_task_wait(struct expose *x, struct bridge_call *wait);
 
 /** Serves a request about a task of ours. False: it is about something else. */
 bool expose_task_serve(struct expose *x, const struct expose_request *request);

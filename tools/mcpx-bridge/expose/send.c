@@ -135,42 +135,66 @@ bool expose_wants_task(const struct bridge_call *call)
     return wish.text && bridge_is(call->method, "tools/call");
 }
 
-/* Appends the pin of a tool, if its owner lists it. */
-static void add_pin(const struct expose *x, const struct bridge_call *call,
-                    struct mcpx_text *out)
+/* A listed tool; absent: none. `left`: so many bytes may be read for it; counted down. */
+static struct mcpx_slice find_tool(const struct expose *x, struct mcpx_slice participant,
+                                   struct mcpx_slice tool, size_t *left)
 {
-    const struct expose_participant *owner = expose_catalog_find(&x->catalog, call->who.id);
+    const struct expose_participant *owner = expose_catalog_find(&x->catalog, participant);
     struct mcpx_slice tools = {0};
 
-    if (owner)
+    if (owner && owner->lists[EXPOSE_TOOLS].text.len <= *left)
         tools = mcpx_text_view(&owner->lists[EXPOSE_TOOLS].text);
-    MCPX_JSON_EACH_WHILE(!out->len, walk, tools)
-        if (mcpx_json_equals(mcpx_json_get(walk.value, "name"), call->context))
-            proposal_add_pin(out, walk.value);
+    *left -= tools.len;
+    MCPX_JSON_EACH(walk, tools)
+        if (mcpx_json_equals(mcpx_json_get(walk.value, "name"), tool))
+            return walk.value;
+    return (struct mcpx_slice){0};
+}
+
+bool expose_has_changed(const struct expose *x, const struct bridge_call *said,
+                        struct mcpx_slice to, size_t *left)
+{
+    struct mcpx_slice tool = {0};
+    mx_scoped_text pin = {0};
+
+    if (said->token.text)
+        tool = find_tool(x, to, said->context, left);
+    if (tool.text)
+        proposal_add_pin(&pin, tool);
+    return pin.len && !mcpx_slice_equal(mcpx_text_view(&pin), said->token);
 }
 
 /* The params as they are sent: with our progress token, or with the pin of a proposed tool. The
- * client's wish for a task is not part of a proposal where the bridge makes the task. */
+ * client's wish for a task is left out where the bridge makes the task: of a proposal, and with
+ * --discover of a call of a tool without tasks. */
 static struct mcpx_slice params_of(const struct expose *x, const struct bridge_call *call,
                                    struct mcpx_text *scratch)
 {
     bool proposes = call->stage == EXPOSE_PROPOSED;
-    bool no_task = x->config.room && proposes && expose_wants_task(call);
+    bool no_task = x->config.room && expose_wants_task(call) &&
+                   (proposes || (x->config.discover && !call->modern));
+    size_t count = 0, left = SIZE_MAX;
+    struct mcpx_slice tool = {0}, support;
     struct mcpx_slice meta = mcpx_json_get(call->params, "_meta");
     struct mcpx_json_change changes[3], whole[] = {{.name = "_meta"}, {.name = "task"}};
-    mx_scoped_text token = {0}, pin = {0}, can = {0}, changed = {0}, none = {0};
-    size_t count = 0;
+    const struct mcpx_json_change tasks = {.name = EXPOSE_META "tasks"};
+    mx_scoped_text token = {0}, pin = {0}, can = {0}, changed = {0}, others = {0};
 
+    if (no_task || (proposes && bridge_is(call->method, "tools/call")))
+        tool = find_tool(x, call->who.id, call->context, &left);
+    support = mcpx_json_get(mcpx_json_get(tool, "execution"), "taskSupport");
+    no_task &= proposes || !bridge_is_any(support, "\"optional\"", "\"required\"");
     if (!proposes)
         mx_format(&token, "\"%s-%s\"", x->config.nonce, call->number);
-    else if (bridge_is(call->method, "tools/call"))
-        add_pin(x, call, &pin);
+    else if (tool.text)
+        proposal_add_pin(&pin, tool);
     if (call->token.len)
         changes[count++] = (struct mcpx_json_change){"progressToken", mcpx_text_view(&token)};
     if (pin.len)
         changes[count++] = (struct mcpx_json_change){PROPOSAL_PIN, mcpx_text_view(&pin)};
     if (no_task && call->can.text) {
-        bridge_add_with(&can, call->can, "extensions", &none);
+        mcpx_json_add_changed(&others, mcpx_json_get(call->can, "extensions"), &tasks, 1);
+        bridge_add_with(&can, call->can, "extensions", &others);
         changes[count++] =
             (struct mcpx_json_change){EXPOSE_META "clientCapabilities", mcpx_text_view(&can)};
     }
@@ -281,4 +305,20 @@ void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
     send_to(x, participant,
             (struct mcpx_draft){.type = "mcp/withdraw", .correlation_id = envelope},
             mx_formatted("{\"reason\":%q}", reason));
+}
+
+void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_slice reason)
+{
+    if (call->payload.len || call->stage == EXPOSE_LOOKS) /* it is over, or sent nothing */
+        return;
+    expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
+    if (call->stage == EXPOSE_REQUESTED)
+        expose_send_notice(x, call->who.id, "notifications/cancelled",
+                           mx_formatted("{\"requestId\":%s%s%s}", call->number,
+                                        reason.text ? ",\"reason\":" : "", reason),
+                           mcpx_text_view(&call->sent_in));
+    else if (call->stage == EXPOSE_PROPOSED)
+        expose_send_withdrawal(x, call->who.id, mcpx_text_view(&call->sent_in),
+                               call->due_ms <= x->now.mono_ms ? EXPOSE_TOO_LATE
+                                                              : EXPOSE_NOBODY_WAITS);
 }

@@ -136,6 +136,7 @@ static struct mcpx_text capabilities_of(const struct expose *x, bool modern)
     mx_scoped_text extensions = {0};
 
     add_extensions(x, &extensions);
+    expose_channel_announce(x, &extensions);
     return mx_formatted(
         "{\"tools\":{\"listChanged\":true},\"resources\":{%s\"listChanged\":true},"
         "\"prompts\":{\"listChanged\":true}%s%s%s%s}",
@@ -175,6 +176,12 @@ static void keep(struct mcpx_text *out, struct mcpx_slice value)
         mcpx_text_slice(out, value);
 }
 
+/* True for a revision before 2025-11-25 that the bridge speaks. */
+static bool is_former(struct mcpx_slice version)
+{
+    return bridge_is_any(version, "\"2025-06-18\"", "\"2025-03-26\"", "\"2024-11-05\"");
+}
+
 /*
  * Keeps what the client says about itself; of several clients, none stands for all. At the first
  * request the bridge greets the servers.
@@ -190,6 +197,8 @@ static void greet(struct expose *x, const struct mcpx_rpc *rpc)
              old ? mcpx_json_get(rpc->params, "capabilities")
                  : expose_meta(rpc, EXPOSE_META "clientCapabilities"));
     }
+    x->client.has_tasks |=
+        x->config.room && old && !is_former(mcpx_json_get(rpc->params, "protocolVersion"));
     x->client.greeted = true;
     if (first)
         expose_probe_all(x, false, false);
@@ -214,9 +223,7 @@ static bool introduce(struct expose *x, const struct expose_request *request)
         mcpx_text_puts(&out, "{\"supportedVersions\":[\"" EXPOSE_MODERN "\"]");
     else
         mx_format(&out, "{\"protocolVersion\":%s",
-                  bridge_is_any(asked, "\"2025-06-18\"", "\"2025-03-26\"", "\"2024-11-05\"")
-                      ? asked
-                      : MCPX_SLICE("\"" EXPOSE_LEGACY "\""));
+                  is_former(asked) ? asked : MCPX_SLICE("\"" EXPOSE_LEGACY "\""));
     mx_format(&out, ",\"capabilities\":%s,\"serverInfo\":%s", &capabilities, &self);
     if (instructions.len)
         mcpx_json_add_member(&out, "instructions", mcpx_text_view(&instructions));
@@ -349,8 +356,8 @@ static bool serve_method(struct expose *x, const struct method *method,
 }
 
 /*
- * False for what the newest revision has no more, for subscriptions that get no notifications, and
- * for invocations without contract settings.
+ * False for what the newest revision has no more (with a channel: for all of it), for subscriptions
+ * that get no notifications, and for invocations without contract settings.
  */
 static bool is_supported(const struct expose *x, const struct method *method, bool modern)
 {
@@ -358,7 +365,8 @@ static bool is_supported(const struct expose *x, const struct method *method, bo
         bridge_is_any(mcpx_slice_of(method->method), "initialize", "ping", "logging/setLevel",
                       "resources/subscribe", "resources/unsubscribe", "tasks/result"))
         return false;
-    return !(method->handle == listen && x->config.answers_only) &&
+    return !(modern && x->config.channel) &&
+           !(method->handle == listen && x->config.answers_only) &&
            (method->handle != expose_invoke || x->config.terms);
 }
 
@@ -393,6 +401,8 @@ static void serve_notification(struct expose *x, const struct mcpx_rpc *rpc)
         x->client.initialized = true;
     else if (bridge_is(rpc->method, "notifications/cancelled"))
         expose_cancel(x, rpc);
+    else if (bridge_is(rpc->method, "notifications/claude/channel/permission_request"))
+        expose_channel_ask(x, rpc->params);
 }
 
 static void refuse_line(struct expose *x, struct mcpx_slice value,

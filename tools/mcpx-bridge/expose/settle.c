@@ -54,6 +54,10 @@ static void tell_changes(struct expose *x)
         if (changed[i])
             expose_tell_changed(x, (enum expose_list)i);
     expose_room_tell(x);
+    if (x->room.to_come) /* it may hold the place behind which the channel goes on */
+        expose_touch(x);
+    else if (x->config.channel && x->room.pushed.len)
+        expose_channel_tell(x);
     if (!x->has_baseline)
         note_only(x);
     x->has_baseline = true;

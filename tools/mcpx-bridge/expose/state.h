@@ -64,6 +64,7 @@ struct expose_only {
 struct expose_client {
     bool greeted;     /* its first request came; no server is asked before */
     bool initialized; /* it sent notifications/initialized: it may get notifications */
+    bool has_tasks;   /* it speaks 2025-11-25: our lists say which calls may be tasks */
     /* Its capabilities, raw. Only requests that they allow reach the client. */
     struct mcpx_text capabilities;
     struct mcpx_text info; /* its name and version, raw */

@@ -213,7 +213,8 @@ static void refuse(struct import *import, struct bridge_call *call, enum mcpx_ca
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message)
 {
-    refuse(import, call, cause, message, (struct mcpx_slice){0});
+    refuse(import, call, cause, message,
+           mcpx_slice_of(cause == MCPX_CAUSE_EXHAUSTED ? "{\"retryAfterMs\":5000}" : NULL));
 }
 
 void import_refuse_for_outage(struct import *import, struct bridge_call *call)
@@ -245,7 +246,7 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
     mx_scoped_text shown = {0};
 
     if (why) {
-        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, why);
+        import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE, why);
         return;
     }
     if (call->admitted) {
@@ -310,6 +311,7 @@ static bool compare(struct import *import, struct bridge_call *call)
 static bool answer_instead(struct import *import, struct bridge_call *call)
 {
     struct mcpx_rpc rpc = {.form = MCPX_RPC_RESULT, .result = MCPX_SLICE("{}")};
+    struct mcpx_slice params = mcpx_json_get(mcpx_text_view(&call->payload), "params");
     const char *why = NULL;
 
     if (bridge_is(call->method, "initialize")) {
@@ -317,6 +319,9 @@ static bool answer_instead(struct import *import, struct bridge_call *call)
         rpc.result = mcpx_text_view(&import->greeting);
     } else if (bridge_is(call->method, "tools/list") && has_the_only_tool(import))
         rpc.result = MCPX_SLICE("{\"tools\":[]}");
+    else if (call->modern && import->handshake == IMPORT_LEGACY &&
+             mcpx_json_get(params, "requestState").text)
+        why = "params.requestState is not the server's: it gives none";
     else if (!import_takes(import, call, &why))
         return false;
     if (why)
@@ -385,8 +390,12 @@ void import_compared(struct import *import, struct bridge_call *call,
                       tool = {0};
     mx_scoped_text shown = {0}, pin = {0}, why = {0};
 
-    if (rpc->form == MCPX_RPC_RESULT)
-        add_shown(import, MCPX_SLICE("tools/list"), list, &shown);
+    if (rpc->form == MCPX_RPC_ERROR) {
+        import_refuse(import, call, MCPX_CAUSE_FAILED,
+                      "the server does not list its tools, so the tool cannot be compared");
+        return;
+    }
+    add_shown(import, MCPX_SLICE("tools/list"), list, &shown);
     list = mcpx_json_get(shown.len ? mcpx_text_view(&shown) : list, "tools");
     MCPX_JSON_EACH_WHILE(!tool.text, walk, list)
         if (mcpx_json_equals(mcpx_json_get(walk.value, "name"), call->context))

@@ -20,11 +20,6 @@ enum {
     HANDSHAKE_MS = 120000 /* how long a server may take until it is initialised */
 };
 
-static void set_version(struct import *import, const char *version)
-{
-    snprintf(import->version, sizeof import->version, "%s", version);
-}
-
 static void greet(struct import *import, const char *method, struct mcpx_slice params,
                   int64_t wait_ms)
 {
@@ -72,7 +67,7 @@ void import_handshake_start(struct import *import)
         initialize(import);
         return;
     }
-    set_version(import, MODERN_VERSION);
+    snprintf(import->version, sizeof import->version, "%s", MODERN_VERSION);
     discover(import);
 }
 
@@ -98,6 +93,7 @@ void import_handshake_down(struct import *import)
     import->handshake = IMPORT_DOWN;
     drop_own(import, IMPORT_GREETING);
     drop_own(import, IMPORT_LISTEN);
+    mx_map_fini(&import->listen.by_uri);
     import->log_level = 0;
 }
 
@@ -145,7 +141,8 @@ static void initialized(struct import *import, const struct mcpx_rpc *rpc, struc
     struct mcpx_text notice = {0};
 
     mcpx_json_add_unescaped(&version, mcpx_json_get(rpc->result, "protocolVersion"));
-    set_version(import, version.len ? version.text : LEGACY_VERSION);
+    snprintf(import->version, sizeof import->version, "%s",
+             version.len ? version.text : LEGACY_VERSION);
     mcpx_text_reset(&import->greeting);
     mcpx_text_slice(&import->greeting, rpc->result);
     bridge_add_notice(&notice, "notifications/initialized", &(struct mcpx_text){0});
@@ -229,8 +226,12 @@ void import_handshake_answered(struct import *import, struct bridge_call *call,
     bool is_probe = bridge_is(call->method, "server/discover");
     /* Some older servers answer any method with a result, `{}` or what they know. */
     bool is_new = mcpx_json_length(mcpx_json_get(rpc->result, "supportedVersions")) > 0;
+    struct bridge_call *other;
 
     bridge_calls_drop(&import->calls, call);
+    other = import->calls.first;
+    while (other && other->purpose != IMPORT_GREETING)
+        other = other->next;
     if (import_is_error(rpc, "-32022"))
         other_version(import, rpc);
     else if (is_probe && is_new)
@@ -242,8 +243,12 @@ void import_handshake_answered(struct import *import, struct bridge_call *call,
         initialize(import);
     else if (!is_probe && rpc->form == MCPX_RPC_RESULT)
         initialized(import, rpc, now);
-    else if (!is_probe)
+    else if (!other)
         refused(import, "initialize", rpc);
+    else if (!is_probe) { /* a new server that started slowly may still answer the probe */
+        import->pool->probe.refused[import->probed] = true;
+        bridge_calls_defer(&import->calls, other, import->pool->now_ms + PROBE_MS);
+    }
 }
 
 void import_handshake_late(struct import *import, struct bridge_call *call)

@@ -22,10 +22,9 @@ static void notified(struct import *import, const struct mcpx_event *event)
     struct mcpx_text line = {0};
 
     /* Not for participants: the bridge greets, and the operator sets the roots. */
-    if (bridge_is(method, "notifications/initialized") ||
-        bridge_is(method, "notifications/roots/list_changed"))
-        return;
-    if (!import_is_ready(import))
+    if (bridge_is_any(method, "notifications/initialized",
+                      "notifications/roots/list_changed") ||
+        !import_is_ready(import))
         return;
     if (!may_notify(method)) {
         import_say(import, "%s without an id is dropped: it is no notification of a client",
@@ -146,6 +145,7 @@ static void topic_gone(struct import *import, size_t topic)
         import_abandon(import, call);
     }
     left(import, (struct bridge_who){topic, {0}});
+    bridge_calls_fini(&import->pool->topics[topic].clients);
 }
 
 /* The server that asked a question; server 0 when none did. */

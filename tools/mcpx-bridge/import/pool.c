@@ -61,6 +61,7 @@ static void free_server(struct import *import)
     bridge_calls_fini(&import->tasks);
     bridge_calls_fini(&import->subs);
     bridge_calls_fini(&import->levels);
+    mx_map_fini(&import->listen.by_uri);
     mcpx_tools_free(import->tools.known);
     mcpx_tools_free(import->tools.coming);
     mcpx_text_fini(&import->tools.doubts);
@@ -222,13 +223,24 @@ static bool is_shared(struct mcpx_slice method)
                          "prompts/list", "resources/list", "resources/templates/list");
 }
 
+/* That of the requester; for a task, that of the participant that approved its call. */
+static size_t server_for(const struct import_pool *pool, const struct bridge_call *call)
+{
+    size_t own = import_pool_server(pool, call->who), at = own;
+
+    for (size_t i = 1; i < pool->size && import_task_is_foreign(pool->servers[at], call); i++)
+        at = is_alive(pool->servers[i]) ? i : at;
+    return import_task_is_foreign(pool->servers[at], call) ? own : at;
+}
+
 void import_pool_request(struct import_pool *pool, size_t topic,
                          const struct mcpx_event *event, struct mcpx_now now)
 {
-    struct bridge_who who = {topic, event->envelope->from};
+    const struct bridge_call call = import_draft_of(topic, event);
+    struct bridge_who who = call.who;
     const char *why = "too many answers wait to be sent to you (--answers-max)";
     bool is_own = pool->config.isolate_max && !is_shared(event->rpc->method), is_full;
-    size_t at = is_own ? import_pool_server(pool, who) : 0;
+    size_t at = is_own ? server_for(pool, &call) : 0;
     const struct bridge_holder *holder = bridge_calls_holder(&pool->servers[at]->calls, who);
 
     is_full = import_turns_are_full(&pool->topics[topic], who.id, holder ? holder->calls : 0,
@@ -304,7 +316,11 @@ void import_pool_look_after(struct import_pool *pool, struct mcpx_now now)
             free_server(server);
             pool->servers[i] = NULL;
         } else if (server && server->phase == IMPORT_RUNNING) {
-            if (server->calls.holder_count || server->subs.count || server->asks.count)
+            const struct bridge_call *task = server->is_away ? NULL : server->tasks.first;
+
+            while (task && (task->task || task->progress < (int64_t)server->starts)) /* over */
+                task = task->next;
+            if (task || server->calls.holder_count || server->subs.count || server->asks.count)
                 server->idle_at = INT64_MAX;
             else if (server->idle_at == INT64_MAX)
                 server->idle_at = now.mono_ms + pool->config.isolate_idle_ms;

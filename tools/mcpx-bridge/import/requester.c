@@ -8,6 +8,7 @@
 #include "tools/mcpx-bridge/import/ask.h"
 
 enum {
+    TEXTS_MAX = 16384,      /* bytes of a request's id, token and capabilities */
     CLIENTS_MAX = 4096,     /* participants of a topic whose capabilities are known */
     CAPABILITIES_MAX = 4096 /* bytes of them */
 };
@@ -35,6 +36,7 @@ struct bridge_call import_draft_of(size_t topic, const struct mcpx_event *event)
                                 .level = level_of(event->rpc),
                                 .fulfils = event->proposal,
                                 .proposer = event->proposer,
+                                .can = mcpx_json_get(meta, IMPORT_META "clientCapabilities"),
                                 .modern =
                                     mcpx_json_get(meta, IMPORT_META "protocolVersion").text};
 }
@@ -46,6 +48,8 @@ const char *import_fault_of(const struct mcpx_rpc *rpc, const struct bridge_call
 
     if (meta != MCPX_JSON_ABSENT && meta != MCPX_JSON_NULL && meta != MCPX_JSON_OBJECT)
         return "params._meta is not an object";
+    if (call->id.len + call->token.len + call->can.len > TEXTS_MAX)
+        return "the id, progress token and capabilities are longer than 16 KiB";
     if (bridge_is(rpc->method, "subscriptions/listen"))
         return "the bridge listens for all; use resources/subscribe";
     return token != MCPX_JSON_ABSENT && token != MCPX_JSON_STRING && token != MCPX_JSON_NUMBER
@@ -114,6 +118,8 @@ struct mcpx_text import_requester_capabilities(const struct import *import,
                                import_number_of(import->pool, who.id));
     if (call->purpose != IMPORT_PARTICIPANT)
         own = declared;
+    else if (!own.text && call->can.len)
+        own = call->can;
     else if (!own.text && client && bridge_who_is(client->who, who))
         own = client->params;
     MCPX_JSON_EACH(walk, own) {

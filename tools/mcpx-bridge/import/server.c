@@ -104,7 +104,7 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_own_over(import, call, rpc);
         return;
     }
-    if (bridge_is(call->method, "tools/list"))
+    if (bridge_is(call->method, "tools/list") || call->list == IMPORT_PIN_ASKED)
         import_tasks_note_tools(import->pool, rpc->result);
     if (call->list == IMPORT_PIN_ASKED)
         import_compared(import, call, rpc, now);
@@ -384,14 +384,16 @@ static void on_late(struct import *import, struct bridge_call *call, struct mcpx
 void import_tick(struct import *import, struct mcpx_now now)
 {
     struct bridge_call *call;
+    int64_t passed = 0;
 
     if (import->tools.due_at <= now.mono_ms)
         import_tools_ask(import, now);
     if (import_is_ready(import) && import->listen.due_at <= now.mono_ms)
         import_listen(import);
-    if (import->calls.due_ms <= now.mono_ms)
-        import_tasks_due(import);
-    while ((call = bridge_calls_due(&import->calls, now.mono_ms)) != NULL) {
+    if (import->calls.due_ms > now.mono_ms)
+        return;
+    import_tasks_due(import);
+    while ((call = bridge_calls_due(&import->calls, now.mono_ms, &passed)) != NULL) {
         if (call->purpose == IMPORT_GREETING)
             import_handshake_late(import, call);
         else if (call->purpose == IMPORT_TOOLS)

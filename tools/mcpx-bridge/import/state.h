@@ -120,14 +120,16 @@ struct import {
     int64_t idle_at;
     struct bridge_calls calls; /* requests */
     struct bridge_calls asks;  /* questions about them */
-    /* Tasks: `who` and `proposer` own the one with the id `context`. `task`: it is over. */
+    /* Tasks: `who` and `proposer` own the one with the id `context`. `task`: it is over;
+     * `progress`: `starts` of its process. */
     struct bridge_calls tasks;
     struct bridge_calls subs;   /* resources that participants watch: subs.c */
     struct bridge_calls levels; /* of log messages that participants set */
     struct {
-        int64_t lists;  /* number of the request about changes of lists */
-        int64_t ended;  /* number of the latest resources/unsubscribe written */
-        int64_t due_at; /* mono_ms at which import_listen is due; INT64_MAX: never */
+        int64_t lists;        /* number of the request about changes of lists */
+        int64_t ended;        /* number of the latest resources/unsubscribe written */
+        int64_t due_at;       /* mono_ms at which import_listen is due; INT64_MAX: never */
+        struct mx_map by_uri; /* LISTEN for resources that it reports; their hash is `bound` */
     } listen;
     unsigned log_level; /* of an older server; 0: none was set */
     struct import_tools tools;

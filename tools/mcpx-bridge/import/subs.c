@@ -60,37 +60,49 @@ static void cover_lists(struct import *import)
             ->number;
 }
 
+/* The subscription to a resource at the server, perhaps about to be ended; NULL: there is none. */
+static struct bridge_call *reported(const struct import *import, struct mcpx_slice uri)
+{
+    uint64_t hash = (uint64_t)import_number_of(import->pool, uri);
+
+    return mx_map_find(&import->listen.by_uri, hash, offsetof(struct bridge_call, context),
+                       uri);
+}
+
+static void note(struct import *import, struct bridge_call *call)
+{
+    call->bound = (uint64_t)import_number_of(import->pool, call->context);
+    mx_map_reserve(&import->listen.by_uri);
+    mx_map_put(&import->listen.by_uri, call->bound, (uintptr_t)call);
+}
+
 /* Writes one request for each thing that none is about; `pattern` of its params. */
 static void cover(struct import *import, struct bridge_calls *rows, const char *pattern)
 {
     const char *method =
         import->handshake == IMPORT_MODERN ? "subscriptions/listen" : "resources/subscribe";
-    size_t left = rows == &import->tasks ? TASKS_MAX : rows->count;
-    struct mx_map asked = {0};
+    bool is_shared = rows == &import->subs;
+    size_t left = is_shared ? rows->count : TASKS_MAX;
 
     for (struct bridge_call *row = rows->first; row && left > 0; row = row->next) {
         struct bridge_call *call = bridge_calls_find(&import->calls, row->about);
-        uint64_t hash = call ? 0 : (uint64_t)import_number_of(import->pool, row->context);
         mx_scoped_text params = {0};
-        size_t at = 0;
 
         if (row->task) /* it is over */
             continue;
-        if (!call)
-            row->about = (int64_t)mx_map_next(&asked, hash, &at);
-        if (!row->about) {
+        if (!call && is_shared)
+            call = reported(import, row->context);
+        if (!call) {
             mx_format(&params, pattern, row->context);
-            row->about = import_request_about(import, IMPORT_LISTEN, method, row->context,
-                                              mcpx_text_view(&params))
-                             ->number;
-            mx_map_reserve(&asked);
-            mx_map_put(&asked, hash, (uint64_t)row->about);
+            call = import_request_about(import, IMPORT_LISTEN, method, row->context,
+                                        mcpx_text_view(&params));
+            if (is_shared)
+                note(import, call);
         }
-        call = bridge_calls_find(&import->calls, row->about);
+        row->about = call->number;
         call->stage = 1;
         left -= call->written; /* what is refused takes no place */
     }
-    mx_map_fini(&asked);
 }
 
 /* Ends what the server reports for nobody. */
@@ -105,6 +117,7 @@ static void end(struct import *import, struct bridge_call *call)
                        mcpx_text_view(&params));
         import->listen.ended = import->calls.last_number;
     }
+    mx_map_remove(&import->listen.by_uri, call->bound, (uintptr_t)call);
     bridge_calls_drop(&import->calls, call);
 }
 
@@ -169,11 +182,12 @@ void import_own_over(struct import *import, struct bridge_call *call,
 {
     bool is_listen = call->purpose == IMPORT_LISTEN;
 
-    if (is_listen && rpc &&
-        (rpc->form == MCPX_RPC_ERROR || import->handshake == IMPORT_LEGACY)) {
-        call->written = rpc->form != MCPX_RPC_ERROR;
+    if (is_listen && rpc && rpc->form != MCPX_RPC_ERROR && import->handshake == IMPORT_LEGACY)
         return;
-    }
+    mx_map_remove(&import->listen.by_uri, call->bound, (uintptr_t)call);
+    call->written = false;
+    if (is_listen && rpc && rpc->form == MCPX_RPC_ERROR)
+        return;
     if (is_listen && import->listen.due_at == INT64_MAX)
         import->listen.due_at = import->pool->now_ms + PAUSE_MS;
     bridge_calls_drop(&import->calls, call);
@@ -187,17 +201,6 @@ static int64_t number_of(const struct import *import, struct bridge_who who,
     mx_scoped_text name = mx_formatted("%s %s %s", who.topic, who.id, uri);
 
     return import_number_of(import->pool, mcpx_text_view(&name));
-}
-
-/* The subscription to a resource at the server, perhaps about to be ended; NULL: there is none. */
-static const struct bridge_call *reported(const struct import *import, struct mcpx_slice uri)
-{
-    const struct bridge_call *call = import->calls.first;
-
-    while (call && (call->purpose != IMPORT_LISTEN || !call->written ||
-                    !mcpx_slice_equal(call->context, uri)))
-        call = call->next;
-    return call;
 }
 
 /* The lowest of the levels that others than this one have set, and of `level`; 0: none. */
@@ -315,7 +318,7 @@ const char *import_agreed(struct import *import, const struct bridge_call *call)
     is_new =
         import->handshake == IMPORT_MODERN || (!other && call->number > import->listen.ended);
     if (is_on && call->written && is_new)
-        bridge_calls_add(&import->calls, &listen); /* the call itself is dropped next */
+        note(import, bridge_calls_add(&import->calls, &listen)); /* `call` is dropped next */
     why = put(import, &import->subs, call, is_on, other ? other->number : listen.number);
     if (why || !is_on || (call->written && (other || !is_new)))
         import->listen.due_at = 0;
@@ -324,9 +327,10 @@ const char *import_agreed(struct import *import, const struct bridge_call *call)
 
 void import_subs_left(struct import *import, struct bridge_who who)
 {
-    struct bridge_calls *const tables[] = {&import->subs, &import->levels};
+    struct bridge_calls *const tables[] = {&import->subs, &import->levels, &import->tasks};
+    size_t count = who.id.text ? 2 : 3; /* whoever comes back still has tasks */
 
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    for (size_t i = 0; i < count; i++)
         BRIDGE_EACH_CALL(row, tables[i]) {
             if (row->who.topic != who.topic ||
                 (who.id.text && !mcpx_slice_equal(row->who.id, who.id)))
@@ -387,6 +391,7 @@ void import_log(struct import *import, const struct mcpx_rpc *rpc)
         import_notify(import, rpc->text);
         return;
     }
+    /* `stage` of calls is free here: only import_listen and an acknowledgement use it, at once */
     for (struct bridge_call *call = import->calls.first; call; call = call->next)
         call->stage = call->purpose == IMPORT_PARTICIPANT && call->written &&
                       bridge_log_passes(call->level, level);

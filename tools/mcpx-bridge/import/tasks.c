@@ -179,12 +179,13 @@ bool import_task_add(const struct import *import, struct bridge_call *call,
 }
 
 /*
- * Asks for the state of the call's task, or its result. The result may take as long as the task,
- * the state as long as any answer.
+ * Asks for the state of the call's task, or its result. Either may take as long as any answer; only
+ * the result of a task that wants input first may take as long as the task.
  */
-static void poll(struct import *import, struct bridge_call *call, const char *method)
+static void poll(struct import *import, struct bridge_call *call, const char *method,
+                 int64_t most_ms)
 {
-    int64_t due_ms = import->pool->now_ms + import->config->request_ms;
+    int64_t due_ms = import->pool->now_ms + most_ms;
     mx_scoped_text payload =
         mx_formatted("{\"jsonrpc\":\"2.0\",\"method\":%q,\"params\":{\"taskId\":%q}}", method,
                      &call->state);
@@ -194,10 +195,9 @@ static void poll(struct import *import, struct bridge_call *call, const char *me
                                                                .method = mcpx_slice_of(method),
                                                                .about = call->number});
 
-    if (bridge_is(row->method, "tasks/result") || due_ms > call->heartbeat_ms)
-        due_ms = call->heartbeat_ms;
     call->about = row->number;
-    bridge_calls_defer(&import->calls, call, due_ms);
+    bridge_calls_defer(&import->calls, call,
+                       due_ms < call->heartbeat_ms ? due_ms : call->heartbeat_ms);
     import_write_request(import, row, mcpx_text_view(&payload));
 }
 
@@ -208,7 +208,7 @@ void import_tasks_due(struct import *import)
     for (struct bridge_call *call = import->calls.first; call; call = call->next)
         if (call->task == IMPORT_HAS_TASK && !call->wants_input && call->due_ms <= now_ms &&
             call->heartbeat_ms > now_ms && !bridge_calls_find(&import->calls, call->about))
-            poll(import, call, "tasks/get");
+            poll(import, call, "tasks/get", import->config->request_ms);
 }
 
 /* Asks again after the server's interval. The requester hears that the task goes on. */
@@ -299,7 +299,8 @@ static void own(struct import *import, const struct bridge_call *call, struct mc
                      &(struct bridge_call){.number = import_number_of(import->pool, id),
                                            .who = call->who,
                                            .proposer = call->proposer,
-                                           .context = id});
+                                           .context = id,
+                                           .progress = (int64_t)import->starts});
     import->listen.due_at = 0; /* at a server of 2026-07-28 */
 }
 
@@ -308,14 +309,18 @@ const char *import_task_answered(struct import *import, struct bridge_call *call
 {
     struct mcpx_slice state = created(rpc->result);
     mx_scoped_text id = id_of(state);
-    struct bridge_call *row = call && bridge_is(call->method, "tasks/get")
-                                  ? owned(import, &call->who, call->context)
-                                  : NULL;
+    struct bridge_call *row =
+        call && bridge_is_any(call->method, "tasks/get", "tasks/result", "tasks/cancel")
+            ? owned(import, &call->who, call->context)
+            : NULL;
+    bool is_unknown = import_is_error(rpc, "-32602"); /* or over, and so not to be cancelled */
 
-    if (row && import_is_error(rpc, "-32602"))
+    if (row && is_unknown && bridge_is(call->method, "tasks/get"))
         bridge_calls_drop(&import->tasks, row);
-    else if (row)
-        row->task = is_over(rpc->result);
+    else if (row) /* before 2026-07-28 a result comes when the task is over */
+        row->task |=
+            is_unknown || is_over(rpc->result) ||
+            (import->handshake == IMPORT_LEGACY && bridge_is(call->method, "tasks/result"));
     if (!id.len || (call ? !bridge_is(call->method, "tools/call")
                          : owned(import, NULL, mcpx_text_view(&id)) != NULL))
         return NULL;
@@ -367,7 +372,7 @@ struct bridge_call *import_task_polled(struct import *import, struct bridge_call
     if (is_end)
         call->task = 0;
     else if (!is_modern && (ends || wants))
-        poll(import, call, "tasks/result");
+        poll(import, call, "tasks/result", ends ? import->config->request_ms : TASK_MS);
     else if (!wants)
         go_on(import, call, rpc->result);
     return is_end || (is_modern && wants) ? call : NULL;

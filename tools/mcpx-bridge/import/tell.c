@@ -85,17 +85,12 @@ static bool is_about(struct mcpx_slice payload, struct mcpx_slice end)
            memcmp(method.text + method.len - end.len, end.text, end.len) == 0;
 }
 
-static bool is_of_lists(struct mcpx_slice payload)
-{
-    return is_about(payload, MCPX_SLICE("/list_changed\""));
-}
-
 void import_notify_topic(struct import *import, size_t topic, const struct mcpx_draft *draft)
 {
     struct bridge_row row = {.action = {.type = BRIDGE_SEND, .topic = topic, .draft = *draft},
                              .is_notice = true,
                              .is_change =
-                                 is_of_lists(draft->payload) ||
+                                 is_about(draft->payload, MCPX_SLICE("/list_changed\"")) ||
                                  is_about(draft->payload, MCPX_SLICE("/resources/updated\""))};
 
     row.action.draft.type = "mcp/request";
@@ -108,7 +103,7 @@ void import_notify(struct import *import, struct mcpx_slice notice)
     struct mcpx_draft draft = {.payload = notice};
 
     if (owner->id.text) {
-        if (is_of_lists(notice))
+        if (is_about(notice, MCPX_SLICE("/list_changed\"")))
             return;
         draft.to = &owner->id;
         draft.to_count = 1;

@@ -260,20 +260,12 @@ static void take_body(struct http_client *client)
     }
 }
 
-/* Tells a waiting client to send its body. RFC 9110 section 10.1.1. */
-static void send_continue(struct http_client *client)
-{
-    mx_scoped_text out = {0};
-
-    mcpx_text_puts(&out, "HTTP/1.1 100 Continue\r\n\r\n");
-    (void)mx_stream_write(&client->stream, &out); /* if this fails, so does the answer */
-}
-
 static const struct mx_http_fault *read_head(struct http_client *client,
                                              struct mcpx_slice bytes)
 {
     struct mx_http_head head;
     const struct mx_http_fault *fault = mx_http_request_read(bytes, &head);
+    mx_scoped_text out = {0};
 
     if (!fault)
         fault = expose_post_judge(&head);
@@ -285,8 +277,10 @@ static const struct mx_http_fault *read_head(struct http_client *client,
     client->chunks = mx_http_body(&head);
     client->is_last = head.minor == 0 || mx_http_lists(&head, "connection", "close");
     client->stage = HTTP_BODY;
-    if (client->in.len == bytes.len && mx_http_is(&head, "expect", "100-continue"))
-        send_continue(client);
+    if (client->in.len == bytes.len && mx_http_is(&head, "expect", "100-continue")) {
+        mcpx_text_puts(&out, "HTTP/1.1 100 Continue\r\n\r\n"); /* RFC 9110 section 10.1.1 */
+        (void)mx_stream_write(&client->stream, &out); /* if this fails, so does the answer */
+    }
     return NULL;
 }
 

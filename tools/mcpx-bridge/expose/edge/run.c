@@ -24,7 +24,7 @@
 enum {
     CLOSE_MS = 2000, /* for the last messages to leave */
     DRAIN_MS = 3500, /* for answers after the end of input */
-    ROOM_HISTORY = 1000
+    ROOM_HISTORY = 10000
 };
 
 /**
@@ -314,7 +314,6 @@ static int start_transport(struct edge *edge)
 {
     struct expose_transport transport = {&edge->loop, edge,   on_line,
                                          on_overlong, on_end, on_failed};
-
     enum mcpx_err err;
 
     if (edge->config.answers_only)
@@ -396,13 +395,15 @@ const struct option_row expose_option_rows[] = {
     SWITCH("--discover",
            "three tools in place of those of all servers: to find them by words, to describe "
            "one, and to call one"),
+    SWITCH("--channel",
+           "push messages to Claude Code, and ask about its permission prompts in the topic"),
     {"--timeout", "S", VALUE_SECONDS, 0,
      "how long a call may take, counted anew from each progress notification; 600 when not "
      "given, 0 for ever"},
     {"--proposal-timeout", "S", VALUE_SECONDS, 0,
      "how long a proposal waits for a decision; 600 when not given, 0 for ever"},
     {"--heartbeat", "S", VALUE_SECONDS, 0,
-     "pause between progress notifications while a proposal waits; 15 when not given"},
+     "pause between progress notifications of a call that waits; 15 when not given"},
     BRIDGE_TERMS_OPTIONS,
     {"--http", "HOST:PORT", VALUE_TEXT, 0,
      "serve POST /mcp by HTTP in place of standard input, on this machine alone: HOST is "
@@ -469,6 +470,9 @@ static int read_options(const struct arguments *arguments, struct edge *edge)
                    : *room == 'd'        ? EXPOSE_ROOM_DECIDE
                                          : EXPOSE_ROOM_NO;
     config->discover = arguments_have(arguments, "--discover");
+    config->channel = arguments_have(arguments, "--channel");
+    if (config->channel && (http || !config->room))
+        return fail_with(STATUS_USAGE, "--channel needs --room talk or decide, not --http");
     config->only = edge->only;
     config->plain = names && strcmp(names, "plain") == 0;
     config->request_ms = arguments_ms(arguments, "--timeout", REQUEST_MS);

@@ -7,10 +7,10 @@
  * A decision needs the digest, as with mcpxctl, and is never about a proposal of our own identity:
  * a text in the topic must not make a model propose and approve by itself.
  *
- * Rejected: pushing messages to the client. Few clients show notifications to a model, and none
- * says which of them it read.
+ * Rejected: only pushing messages, as channel.c does. Few clients show notifications to a model,
+ * and none says which of them it read.
  */
-#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/rounds.h"
 
 #include "lib/base/digits.h"
 
@@ -57,39 +57,44 @@ static int64_t read_number(const struct use *use, const char *name, int64_t usua
     return usual < most ? usual : most;
 }
 
-void room_answer(struct expose *x, const struct expose_request *request, struct mcpx_text text,
-                 bool is_error)
+struct mcpx_text room_result(struct mcpx_text text, bool is_error)
 {
-    expose_tell_result(
-        x, request,
+    struct mcpx_text result =
         mx_formatted("{\"content\":[{\"type\":\"text\",\"text\":%q}],\"%s\":%s}", &text,
                      is_error ? "isError" : "structuredContent",
-                     is_error ? MCPX_SLICE("true") : mcpx_text_view(&text)));
+                     is_error ? MCPX_SLICE("true") : mcpx_text_view(&text));
+
     mcpx_text_fini(&text);
+    return result;
 }
 
 /* Answers a call and ends it; takes `structured`. */
 static void finish(struct expose *x, struct bridge_call *call, struct mcpx_text structured)
 {
-    room_answer(x, expose_request_of(call), structured, false);
-    expose_end(x, call);
+    mx_scoped_text result = room_result(structured, false);
+    struct mcpx_call_end how = {.type = MCPX_CALL_RESULT, .text = mcpx_text_view(&result)};
+
+    call->stage = EXPOSE_REQUESTED; /* as a task it is kept, but looks no more */
+    expose_finish(x, call, &how, (struct mcpx_slice){0});
 }
 
 /* ---- reading ---- */
 
 static struct mcpx_text history(struct expose *x, struct use *use)
 {
-    mx_scoped_text own = {0};
+    mx_scoped_text own = {0}, other = {0};
     int64_t limit = read_number(use, "limit", LIMIT, ROOM_SAID_MAX);
     struct room_query query = {.after = room_argument(use->arguments, "after", &own),
                                .limit = limit ? (size_t)limit : 1};
 
+    if (!query.after.text)
+        query.before = room_argument(use->arguments, "before", &other);
     return room_log_read(&x->room.log, &query, false);
 }
 
 static struct mcpx_text proposals(struct expose *x, struct use *use)
 {
-    struct room_query query = {.limit = ROOM_SAID_MAX, .open_ms = x->now.wall_ms};
+    struct room_query query = {.limit = ROOM_SAID_MAX, .open_ms = x->now.wall_ms, .x = x};
 
     (void)use;
     return room_log_read(&x->room.log, &query, false);
@@ -125,25 +130,26 @@ void expose_room_look(struct expose *x, struct bridge_call *wait)
         page = room_log_read(&x->room.log, &query, waits);
     if (page.len)
         finish(x, wait, page);
-    else if (wait->heartbeat_ms <= x->now.mono_ms)
-        expose_send_heartbeat(x, wait);
 }
 
 static struct mcpx_text wait_for(struct expose *x, struct use *use)
 {
-    int64_t most = x->config.answers_only ? WAIT_HTTP_S : WAIT_MAX_S;
     struct bridge_call *call;
+    int64_t most;
     mx_scoped_text own = {0};
 
     use->call.context = room_argument(use->arguments, "after", &own);
     if (!use->call.context.text)
-        use->call.context =
-            x->room.log.said.last ? x->room.log.said.last->came_in : x->room.log.start;
-    use->call.due_ms = x->now.mono_ms + 1000 * read_number(use, "seconds", WAIT_S, most);
+        use->call.context = x->room.log.said.last ? x->room.log.said.last->came_in
+                                                  : mcpx_text_view(&x->room.log.start);
     use->call.stage = EXPOSE_LOOKS;
     call = bridge_calls_add(&x->calls, &use->call);
     if (call->token.len)
         call->heartbeat_ms = x->now.mono_ms + x->config.heartbeat_ms;
+    expose_task_wait(x, call);
+    most = x->config.answers_only && !call->task ? WAIT_HTTP_S : WAIT_MAX_S;
+    bridge_calls_defer(&x->calls, call,
+                       x->now.mono_ms + 1000 * read_number(use, "seconds", WAIT_S, most));
     expose_room_look(x, call);
     return (struct mcpx_text){0};
 }
@@ -203,12 +209,16 @@ static struct mcpx_text propose(struct expose *x, struct use *use)
     struct bridge_call *call;
     MX_SCOPED(expose_route_fini) struct expose_route route = {0};
 
+    if (mcpx_json_type(tool) != MCPX_JSON_STRING ||
+        (given.text && mcpx_json_type(given) != MCPX_JSON_OBJECT))
+        return REFUSE(use, "%s", "tool must be a string, and arguments an object");
     if (expose_route_find(x, &rpc, &route) != EXPOSE_ROUTED)
         return REFUSE(use, "no participant has the tool %s",
                       expose_quoted(mcpx_text_view(&route.name)));
     use->call.who.id = route.item.participant;
     use->call.context = route.item.own;
     use->call.params = mcpx_text_view(&route.params);
+    use->call.can = (struct mcpx_slice){0};
     call = bridge_calls_add(&x->calls, &use->call);
     expose_propose(x, call);
     call->stage = EXPOSE_SAID; /* it is answered before the decision */
@@ -235,12 +245,14 @@ static struct mcpx_text ask_permission(struct expose *x, struct use *use)
     return (struct mcpx_text){0};
 }
 
-/* Why the tool cannot end this proposal, or what is none; NULL: it can. */
+/* Why the tool cannot end this proposal, or what is none; NULL: it can. `to` acts if it is
+ * approved. */
 static const char *find_obstacle(struct expose *x, const struct use *use,
-                                 const struct bridge_call *said)
+                                 const struct bridge_call *said, struct mcpx_slice to)
 {
-    struct expose_item item = {0};
+    struct expose_item item = {.participant = to};
     bool withdraws = strcmp(use->kind, "mcp/withdraw") == 0;
+    size_t left = SIZE_MAX;
     mx_scoped_text digest = {0};
 
     if (!said || (said->stage != ROOM_OPEN && said->stage != ROOM_OVER))
@@ -257,10 +269,13 @@ static const char *find_obstacle(struct expose *x, const struct use *use,
     if (!mcpx_json_equals(room_said_get(said, "digest"),
                           room_argument(use->arguments, "digest", &digest)))
         return "has another digest: read it again with room__proposals";
-    if (room_said_get(said, "cut").text || mcpx_json_length(room_said_get(said, "to")) != 1)
-        return "is cut, or is to everyone or several: approve it with mcpxctl";
-    MCPX_JSON_EACH(to, room_said_get(said, "to"))
-        item = (struct expose_item){{to.value.text + 1, to.value.len - 2}, said->context};
+    if (room_said_get(said, "cut").text)
+        return "is cut: approve it with mcpxctl";
+    if (!to.text || !room_said_is_for(said, to))
+        return "is to others, or to several: to must name the one that is to act";
+    if (expose_has_changed(x, said, to, &left))
+        return "is of a tool that has changed since: reject it, so that it is proposed anew";
+    item.own = said->context;
     return expose_find_stage(x, said->method, &item) != EXPOSE_REQUESTED
                ? "needs a grant for its kind with mcp/request in place of mcp/proposal"
                : NULL;
@@ -269,18 +284,22 @@ static const char *find_obstacle(struct expose *x, const struct use *use,
 static struct mcpx_text end_proposal(struct expose *x, struct use *use)
 {
     static const struct mcpx_json_change ids[] = {{.name = "id"}, {.name = "digest"}};
-    mx_scoped_text own = {0}, proposed = {0}, all = {0};
-    struct mcpx_slice id = room_argument(use->arguments, "id", &own), params, to;
+    mx_scoped_text own = {0}, chosen = {0}, proposed = {0}, all = {0};
+    struct mcpx_slice id = room_argument(use->arguments, "id", &own), params;
+    struct mcpx_slice to = room_argument(use->arguments, "to", &chosen);
     const struct bridge_call *said = room_log_find(&x->room.log, id);
-    const char *obstacle = find_obstacle(x, use, said);
+    const char *obstacle;
     struct mcpx_text payload = {0};
 
+    if (said && !to.text)
+        to = room_said_addressee(said);
+    obstacle = find_obstacle(x, use, said, to);
     if (!id.text)
         return REFUSE(use, "%s", "id must be a string: that of the proposal");
     if (obstacle)
         return REFUSE(use, "the proposal %s %s", expose_quoted(id), obstacle);
-    to = room_said_get(said, "to");
     if (strcmp(use->kind, "mcp/request") == 0) {
+        mx_format(&all, "[%q]", to);
         mcpx_json_add_unescaped(&proposed, room_said_get(said, "text"));
         params = mcpx_json_get(mcpx_text_view(&proposed), "params");
         /* The id is no number: those are of the client's own requests. */
@@ -291,6 +310,7 @@ static struct mcpx_text end_proposal(struct expose *x, struct use *use)
     } else { /* with the reason */
         mcpx_json_add_changed(&payload, use->arguments, ids, 2);
     }
+    to = room_said_get(said, "to");
     if (to.text && strcmp(use->kind, "mcp/reject") == 0) /* and to the proposer */
         mx_format(&all, "[%s,%s", room_said_get(said, "from"), mx_behind(to, 1));
     return say(x, use, all.len ? mcpx_text_view(&all) : to, said->came_in, payload);
@@ -337,6 +357,8 @@ bool expose_room_serve(struct expose *x, const struct expose_request *request)
                                .id = rpc->id,
                                .method = rpc->method,
                                .token = expose_token(rpc),
+                               .params = rpc->params,
+                               .can = expose_meta(rpc, EXPOSE_META "clientCapabilities"),
                                .due_ms = expose_in(x, x->config.request_ms)},
                       .arguments = mcpx_json_get(rpc->params, "arguments")};
     mx_scoped_text own = {0};
@@ -379,9 +401,10 @@ static void take_own(struct expose *x, struct bridge_call *call,
             mx_json_add_raw(&out, "digest", room_said_get(said, "digest"));
         mcpx_text_puts(&out, "}");
         finish(x, call, out);
-    } else if (call->stage == EXPOSE_PROPOSED && sent.len &&
+    } else if (call->stage == EXPOSE_PROPOSED && !call->payload.len && sent.len &&
                mcpx_slice_equal(sent, envelope->correlation_id) &&
                bridge_is(envelope->kind.type, "mcp/withdraw")) {
+        call->stage = EXPOSE_WITHDRAWN;
         expose_want(x, BRIDGE_FORGET, sent);
         expose_fail(x, call, MCPX_CAUSE_DENIED, MCPX_SLICE("the proposal was withdrawn"),
                     NULL);
@@ -389,30 +412,37 @@ static void take_own(struct expose *x, struct bridge_call *call,
 }
 
 /* Counts the history after a join: without resuming it is all that is known, and what came between
- * may be lost. It is over when another message comes; a connection that resumed brings no rest. */
+ * may be lost. It is over when another message comes; a connection that resumed brings no rest.
+ * When all that the topic ever had comes, the start is a place that another bridge knows. */
 static void count(struct expose *x, const struct mcpx_event *event)
 {
     struct expose_room *room = &x->room;
+    struct mcpx_slice payload = {0}, topic;
+    int64_t serial = -1;
 
     if (event->type != MCPX_EVENT_JOINED) {
         if (event->type == MCPX_EVENT_HISTORY || event->type == MCPX_EVENT_RESPONSE ||
             event->type == MCPX_EVENT_VIOLATION)
             room->to_come -= room->to_come > 0;
-        else if (event->envelope)
+        else if (event->envelope && event->type != MCPX_EVENT_GRANTS)
             room->to_come = 0;
         return;
     }
     if (event->resumed && !room->to_come)
         return;
     room->to_come = 0;
-    room->log.lost = x->was_joined ? ++room->log.place : 0;
-    if (event->resumed)
-        return;
-    bridge_calls_fini(&room->log.said);
-    if (event->envelope)
-        bridge_number(
-            mcpx_json_get(mcpx_json_get(event->envelope->payload, "history"), "count"),
-            &room->to_come);
+    room->log.lost = room->log.began = x->was_joined ? ++room->log.place : 0;
+    if (!event->resumed)
+        bridge_calls_fini(&room->log.said);
+    if (!event->resumed && event->envelope)
+        payload = event->envelope->payload;
+    topic = mcpx_json_get(payload, "topic");
+    bridge_number(mcpx_json_get(mcpx_json_get(payload, "history"), "count"), &room->to_come);
+    bridge_number(mcpx_json_get(topic, "serial"), &serial);
+    mcpx_text_reset(&room->log.start);
+    if (serial != room->to_come ||
+        !mcpx_json_add_unescaped(&room->log.start, mcpx_json_get(topic, "epoch")))
+        mx_format(&room->log.start, "%s-%s", x->config.nonce, room->log.began);
 }
 
 void expose_room_event(struct expose *x, const struct mcpx_event *event)
@@ -424,12 +454,18 @@ void expose_room_event(struct expose *x, const struct mcpx_event *event)
     if (!x->config.room)
         return;
     count(x, event);
-    said = room_log_take(&x->room.log, event);
+    said = room_log_take(&x->room.log, event, self(x));
     if (said) {
+        /* The channel begins with the first message that is no history. */
+        if (x->client.initialized && !x->room.pushed.len && event->type != MCPX_EVENT_HISTORY)
+            mcpx_text_slice(&x->room.pushed, said->previous
+                                                 ? said->previous->came_in
+                                                 : mcpx_text_view(&x->room.log.start));
         x->room.is_changed = true;
         expose_touch(x);
     }
-    wakes |= said && room_said_is_for(said, self(x));
+    wakes |=
+        said && room_said_is_for(said, self(x)) && !mcpx_slice_equal(envelope->from, self(x));
     own = envelope && (said || envelope->correlation_id.len) && is_ours(x, envelope->from);
     for (struct bridge_call *call = x->calls.first, *next; (wakes || own) && call;
          call = next) {

@@ -135,7 +135,7 @@ static enum room_stage classify(const struct room_log *log, const struct mcpx_ev
     if (about && about->stage == ROOM_REQUEST && !about->written) {
         about->written =
             event->rpc && bridge_is(type, "mcp/response") && room_said_is_for(about, from);
-        return about->written ? ROOM_SAID : ROOM_NOTHING;
+        return about->written ? ROOM_END : ROOM_NOTHING;
     }
     if (!about || about->stage != ROOM_OPEN)
         return ROOM_NOTHING;
@@ -144,7 +144,7 @@ static enum room_stage classify(const struct room_log *log, const struct mcpx_ev
     else if (bridge_is(type, "mcp/reject") ||
              (bridge_is(type, "mcp/withdraw") &&
               mcpx_slice_equal(mcpx_identity_of(from), mcpx_identity_of(about->who.id))))
-        is = ROOM_SAID;
+        is = ROOM_END;
     about->stage = is ? ROOM_OVER : ROOM_OPEN;
     return is;
 }
@@ -155,50 +155,77 @@ static size_t weight_of(const struct bridge_holder *holder)
     return holder->payload_bytes + holder->calls * (ROOM_SAID_BYTES / ROOM_SAID_MAX);
 }
 
-/* Removes the oldest message of who has most. */
+/* Removes the oldest whole answer of who has most; without one, the oldest message. */
 static void give_way(struct room_log *log)
 {
     const struct bridge_holder *most = log->said.holders[0];
-    struct bridge_call *said = log->said.first;
+    struct bridge_call *oldest = log->said.first, *said;
+    mx_scoped_text object = {0};
 
     for (size_t i = 1; i < log->said.holder_count; i++)
         if (weight_of(log->said.holders[i]) > weight_of(most))
             most = log->said.holders[i];
-    while (said->holder != most)
+    while (oldest->holder != most)
+        oldest = oldest->next;
+    said = oldest;
+    while (said && !(said->holder == most && said->payload.len > said->list))
         said = said->next;
-    log->lost = said->progress > log->lost ? said->progress : log->lost;
-    bridge_calls_add(
-        &log->gone, &(struct bridge_call){.number = said->number, .progress = said->progress});
+    if (said) {
+        mcpx_text_slice(&object, (struct mcpx_slice){said->payload.text, said->list});
+        bridge_calls_release(&log->said, said);
+        bridge_calls_hold(&log->said, said, mcpx_text_view(&object));
+        return;
+    }
+    log->lost = oldest->progress > log->lost ? oldest->progress : log->lost;
+    bridge_calls_add(&log->gone, &(struct bridge_call){.number = oldest->number,
+                                                       .progress = oldest->progress});
     if (log->gone.count > ROOM_SAID_MAX)
         bridge_calls_drop(&log->gone, log->gone.first);
-    bridge_calls_drop(&log->said, said);
+    bridge_calls_drop(&log->said, oldest);
 }
 
-const struct bridge_call *room_log_take(struct room_log *log, const struct mcpx_event *event)
+const struct bridge_call *room_log_take(struct room_log *log, const struct mcpx_event *event,
+                                        struct mcpx_slice self)
 {
     const struct mcpx_envelope *envelope = event->envelope;
-    struct bridge_call is = {0};
+    struct bridge_call is = {0}, *about;
     mx_scoped_text object = {0};
 
+    /* What is repeated is new after a restart of the router, but for what gave way. */
     if (!envelope || event->type < MCPX_EVENT_HISTORY || event->type > MCPX_EVENT_FULFILLING ||
-        (event->repeated && event->type == MCPX_EVENT_OBSERVED) ||
-        room_log_find(log, envelope->id))
+        (event->repeated && event->type == MCPX_EVENT_OBSERVED &&
+         bridge_calls_find(&log->gone, number_of(log, envelope->id))) ||
+        room_log_find(log, envelope->id) ||
+        mcpx_slice_equal(envelope->id, mcpx_text_view(&log->start))) /* made to look so */
         return NULL;
-    is.stage = (int)classify(log, event, room_log_find(log, envelope->correlation_id));
+    about = room_log_find(log, envelope->correlation_id);
+    is.stage = (int)classify(log, event, about);
     if (is.stage == ROOM_NOTHING)
         return NULL;
     is.number = number_of(log, envelope->id);
     is.who.id = envelope->from;
     is.came_in = envelope->id;
+    if (envelope->to_count == 1)
+        is.params = envelope->to[0];
     is.method = envelope->kind.method;
-    is.context = envelope->kind.context;
+    is.context = event->rpc ? event->rpc->context : envelope->kind.context;
     is.bound = event->rpc ? operation_of(log, event->rpc) : 0;
     is.progress = ++log->place;
     is.due_ms = proposal_expires_ms(envelope->text);
     is.due_ms += !is.due_ms; /* 0, not a time, would be never */
+    if (is.stage == ROOM_OPEN)
+        is.token = mcpx_json_get(mcpx_json_get(event->rpc->params, "_meta"), PROPOSAL_PIN);
+    is.token.len = is.token.len < 100 ? is.token.len : 100; /* a longer text fits no tool */
     describe(&object, envelope, is.stage == ROOM_OPEN);
     if (object.len >= ROOM_PAGE_BYTES) /* it has too many addressees */
         return NULL;
+    is.list = (unsigned)object.len;
+    if (is.stage == ROOM_REQUEST)
+        is.proposer = about->who.id;
+    else if (about && about->stage == ROOM_REQUEST &&
+             mcpx_json_get(mcpx_text_view(&object), "cut").text &&
+             mcpx_slice_equal(mcpx_identity_of(about->proposer), mcpx_identity_of(self)))
+        mcpx_text_slice(&object, envelope->payload);
     bridge_calls_hold(&log->said, bridge_calls_add(&log->said, &is), mcpx_text_view(&object));
     while (log->said.count > ROOM_SAID_MAX || log->said.payload_bytes > ROOM_SAID_BYTES)
         give_way(log);
@@ -221,14 +248,31 @@ static const struct bridge_call *find_first(const struct room_log *log,
 {
     const struct bridge_call *place = room_log_find(log, after);
     const struct bridge_call *first = place ? place->next : log->said.first;
+    int64_t at = -1;
 
     if (!place && after.text)
         place = bridge_calls_find(&log->gone, number_of(log, after));
-    while (place && first && first->progress <= place->progress)
+    if (place)
+        at = place->progress;
+    else if (after.text && mcpx_slice_equal(after, mcpx_text_view(&log->start)))
+        at = log->began;
+    while (first && first->progress <= at)
         first = first->next;
-    *missed = after.text && (log->lost > (place ? place->progress : 0) ||
-                             !(place || mcpx_slice_equal(after, log->start)));
+    *missed = after.text && log->lost > at;
     return first;
+}
+
+/* Writes a message, and what has become of it. */
+static void add_now(const struct room_query *query, const struct bridge_call *said,
+                    size_t *left, struct mcpx_text *out)
+{
+    struct mcpx_slice object = {said->payload.text, said->list};
+    bool changed =
+        query->x && expose_has_changed(query->x, said, room_said_addressee(said), left);
+
+    object.len -= changed;
+    mx_json_add_raw(out, NULL, object);
+    mcpx_text_puts(out, changed ? ",\"changed\":true}" : "");
 }
 
 struct mcpx_text room_log_read(const struct room_log *log, const struct room_query *query,
@@ -236,14 +280,17 @@ struct mcpx_text room_log_read(const struct room_log *log, const struct room_que
 {
     bool newest = !query->after.text, missed;
     const struct bridge_call *first = find_first(log, query->after, &missed), *last = NULL;
-    size_t count = 0, left_out = 0, bytes = 0;
+    const struct bridge_call *place = room_log_find(log, query->before);
+    const struct bridge_call *end = place ? place->previous : log->said.last;
+    size_t count = 0, left_out = 0, bytes = 0, left = EXPOSE_LISTS_CAP;
     struct mcpx_text out = {0};
 
-    for (const struct bridge_call *said = newest ? log->said.last : first; said;
+    missed |= query->before.text && !place;
+    for (const struct bridge_call *said = newest ? end : first; said;
          said = newest ? said->previous : said->next) {
         if (!fits(query, said))
             continue;
-        bytes += said->payload.len + 1;
+        bytes += said->list + 1;
         left_out += left_out || bytes > ROOM_PAGE_BYTES || count == query->limit;
         count += !left_out;
         last = left_out ? last : said;
@@ -255,10 +302,12 @@ struct mcpx_text room_log_read(const struct room_log *log, const struct room_que
     for (const struct bridge_call *said = newest ? last : first; said && count > 0;
          said = said->next)
         if (fits(query, said) && count--)
-            mx_json_add_raw(&out, NULL, mcpx_text_view(&said->payload));
+            add_now(query, said, &left, &out);
     if (newest || !left_out)
-        last = log->said.last;
+        last = end;
+    if (last && !last->next && last->progress <= log->began) /* the rest may be lost */
+        last = NULL;
     mx_format(&out, "],\"after\":%q,\"missed\":%s,\"left_out\":%s}",
-              last ? last->came_in : log->start, missed, left_out);
+              last ? last->came_in : mcpx_text_view(&log->start), missed, left_out);
     return out;
 }

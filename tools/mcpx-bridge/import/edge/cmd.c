@@ -28,8 +28,8 @@ const struct option_row import_option_rows[] = {
      "with --isolate: most such processes at one time, 16 when not given; one participant has "
      "a quarter of them at most"},
     {"--isolate-idle", "S", VALUE_SECONDS, 0,
-     "with --isolate: how long such a process lives without a request under way and without "
-     "subscriptions; 600 when not given"},
+     "with --isolate: how long such a process lives without a request or task under way and "
+     "without subscriptions; 600 when not given"},
     {"--protocol", "auto|2025-11-25|2026-07-28", VALUE_CHOICE, 0,
      "the first message to the server: server/discover, then initialize for an older server, "
      "after a restart if needed (the default); initialize only; or server/discover only"},
