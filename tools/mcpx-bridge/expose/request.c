@@ -378,10 +378,10 @@ static bool is_asked(const struct expose *x, const struct bridge_call *call)
 void expose_calls_tick(struct expose *x)
 {
     BRIDGE_EACH_CALL(call, &x->calls) {
+        if (call->due_ms <= x->now.mono_ms && is_asked(x, call))
+            bridge_calls_defer(&x->calls, call, x->now.mono_ms + x->config.request_ms);
         if (call->stage == EXPOSE_LOOKS && call->due_ms <= x->now.mono_ms)
             expose_room_look(x, call);
-        else if (call->due_ms <= x->now.mono_ms && is_asked(x, call))
-            bridge_calls_defer(&x->calls, call, x->now.mono_ms + x->config.request_ms);
         else if (call->due_ms <= x->now.mono_ms)
             run_out(x, call);
         else if (call->resend_ms <= x->now.mono_ms) {
@@ -389,7 +389,10 @@ void expose_calls_tick(struct expose *x)
             call->is_again = true;
             mcpx_text_reset(&call->sent_in); /* it was refused */
             expose_send_call(x, call);
-        } else if (call->heartbeat_ms <= x->now.mono_ms)
+        }
+    }
+    BRIDGE_EACH_CALL(call, &x->calls) {
+        if (call->heartbeat_ms <= x->now.mono_ms)
             expose_go_on(x, call);
     }
 }
