@@ -48,14 +48,6 @@ static void add_member(struct mcpx_text *out, struct mcpx_slice item, const char
     text_visible_short(out, line, DESCRIPTION_MAX);
 }
 
-/* With the item's own bytes. */
-static void add_json(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_slice item)
-{
-    mx_format(out, "{\"participant\":%q,\"item\":", from);
-    text_compact(out, item);
-    mcpx_text_puts(out, "}\n");
-}
-
 /* "FROM  NAME", its description and its schemas. */
 static void add_tool(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_slice tool)
 {
@@ -328,9 +320,11 @@ static int print_page(void *context, struct mcpx_slice from, struct mcpx_slice r
     MCPX_JSON_EACH(walk, mcpx_json_get(result, list->listing->member)) {
         if (!is_sought(list, walk.value))
             continue;
-        if (json)
-            add_json(&out, from, walk.value);
-        else if (list->tool)
+        if (json) { /* with the item's own bytes */
+            mx_format(&out, "{\"participant\":%q,\"item\":", from);
+            text_compact(&out, walk.value);
+            mcpx_text_puts(&out, "}\n");
+        } else if (list->tool)
             add_tool(&out, from, walk.value);
         else
             add_item(&out, list->listing, from, walk.value);

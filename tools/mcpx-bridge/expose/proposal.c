@@ -15,7 +15,8 @@ static struct mcpx_text operation_of(const struct bridge_call *call)
                         expose_quoted(call->who.id));
 }
 
-/* Names who could approve it, as the router shows their grants: no server, nor who is to act. */
+/* Names who could approve it, as the router shows their grants: no server, nor who is to act. Asks
+ * about one participant after another, so it is for what is told only. */
 struct mcpx_text expose_waits_for(const struct expose *x, const struct bridge_call *call)
 {
     enum { NAMED = 3 };
@@ -49,14 +50,16 @@ struct mcpx_text expose_waits_for(const struct expose *x, const struct bridge_ca
 
 void expose_send_heartbeat(struct expose *x, struct bridge_call *call)
 {
-    mx_scoped_text message = expose_waits_for(x, call);
     bool is_over = call->modern && call->state.len; /* the client's request */
 
-    if (call->token.len && !is_over && expose_may_tell(x))
+    if (call->token.len && !is_over && expose_may_tell(x)) {
+        mx_scoped_text message = expose_waits_for(x, call);
+
         expose_tell_notice(
             x, "notifications/progress",
             mx_formatted("{\"progressToken\":%s,\"progress\":%s,\"message\":%q}", call->token,
                          ++call->progress, &message));
+    }
     call->heartbeat_ms = call->token.len ? x->now.mono_ms + x->config.heartbeat_ms : INT64_MAX;
 }
 

@@ -29,8 +29,7 @@ static struct mcpx_text task_of(const struct expose *x, const struct bridge_call
 {
     struct mcpx_slice answer = mcpx_text_view(&call->payload);
     struct mcpx_slice result = mcpx_json_get(answer, "result");
-    mx_scoped_text questions = expose_round_questions(x, call),
-                   why = expose_waits_for(x, call);
+    mx_scoped_text questions = expose_round_questions(x, call);
     bool is_approved = call->stage == EXPOSE_APPROVED || call->stage == EXPOSE_CANCELLED;
     bool is_ended = call->stage == EXPOSE_WITHDRAWN || call->stage == EXPOSE_CANCELLED;
     bool is_over = is_ended || answer.len, waits = is_wait(mcpx_text_view(&call->sent_in));
@@ -64,8 +63,11 @@ static struct mcpx_text task_of(const struct expose *x, const struct bridge_call
               : !is_approved ? "\"io.mcpx/approval\":{\"outcome\":\"denied-not-executed\"}"
               : result.text  ? "\"io.mcpx/approval\":{\"outcome\":\"approved-executed\"}"
                              : "\"io.mcpx/approval\":{\"outcome\":\"execution-error\"}");
-    if (!is_over && !plain)
+    if (!is_over && !plain) {
+        mx_scoped_text why = expose_waits_for(x, call);
+
         mx_format(&out, ",\"statusMessage\":%q", &why);
+    }
     if (call->modern && questions.len)
         mx_format(&out, ",\"inputRequests\":{%s}", &questions);
     else if (call->modern && is_over && !is_ended)
