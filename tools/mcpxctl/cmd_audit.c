@@ -154,12 +154,10 @@ static int verify(struct run *run)
 
 static void print_line(const struct run *run, const struct audit_line *line)
 {
+    const char *source = arguments_value(run->arguments, "--source");
     struct mcpx_text out = {0};
 
-    if (run->json)
-        mx_format(&out, "%s\n", line->whole);
-    else
-        show_line(&out, line);
+    export_line(&out, run->form, line, mcpx_slice_of(source ? source : "/mcpx-router/audit"));
     output_print(&out, STATUS_OK);
 }
 
@@ -209,17 +207,6 @@ static int chain(struct run *run)
                                   "whole id, as --json prints it");
 }
 
-static void export_one(struct run *run, const struct audit_line *line)
-{
-    const char *source = arguments_value(run->arguments, "--source");
-    struct mcpx_text out = {0};
-
-    if (!pick_takes(&run->pick, line))
-        return;
-    export_line(&out, run->form, line, mcpx_slice_of(source ? source : "/mcpx-router/audit"));
-    output_print(&out, STATUS_OK);
-}
-
 static int export_all(struct run *run)
 {
     struct mcpx_text head = {0};
@@ -227,8 +214,7 @@ static int export_all(struct run *run)
     run->form = (enum export_form)arguments_choice(run->arguments, "--format");
     export_head(&head, run->form);
     output_print(&head, STATUS_OK);
-    for_each(run, export_one);
-    return STATUS_OK;
+    return query(run);
 }
 
 /* In the order of the verb's choices. */
@@ -239,6 +225,7 @@ static int cmd_audit(const struct arguments *arguments)
     struct run run = {.arguments = arguments, .json = arguments_have(arguments, "--json")};
     int status;
 
+    run.form = run.json ? EXPORT_JSON : EXPORT_SENTENCE;
     pick_read(arguments, &run.pick);
     status = actions[arguments_action(arguments)](&run);
     follow_fini(&run.follow);

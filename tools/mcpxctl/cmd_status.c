@@ -200,12 +200,16 @@ static void add_participant(struct mcpx_text *out, struct mcpx_slice participant
     mcpx_text_puts(out, "\n");
 }
 
-static int print_who(const struct arguments *arguments, const struct connection *where,
-                     struct mcpx_slice value)
+static int cmd_who(const struct arguments *arguments)
 {
     bool json = arguments_have(arguments, "--json"), colour = colour_for(arguments);
+    mx_scoped_text answer = {0};
+    MX_SCOPED(connection_fini) struct connection where = {0};
     struct mcpx_text out = {0};
+    struct mcpx_slice value;
 
+    must(connection_read(arguments, 0, 0, &where));
+    must(connection_call(&where, (struct http_call){.path = "participants"}, &answer, &value));
     MCPX_JSON_EACH(walk, mcpx_json_get(value, "participants")) {
         if (json) {
             text_compact(&out, walk.value);
@@ -216,18 +220,7 @@ static int print_who(const struct arguments *arguments, const struct connection 
     }
     if (mcpx_json_get(value, "next").text)
         complain("there are more participants; these are the first of them, by id");
-    return output_print_list(arguments, where, &out, "nobody is connected");
-}
-
-static int cmd_who(const struct arguments *arguments)
-{
-    mx_scoped_text answer = {0};
-    MX_SCOPED(connection_fini) struct connection where = {0};
-    struct mcpx_slice value;
-
-    must(connection_read(arguments, 0, 0, &where));
-    must(connection_call(&where, (struct http_call){.path = "participants"}, &answer, &value));
-    return print_who(arguments, &where, value);
+    return output_print_list(arguments, &where, &out, "nobody is connected");
 }
 
 const struct command status_verbs[] = {

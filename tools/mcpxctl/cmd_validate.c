@@ -72,17 +72,14 @@ static bool add_path(struct mcpx_text *out, struct mcpx_slice rest)
     size_t begin = out->len;
 
     mx_percent_decode(out, rest);
-    for (size_t at = begin; at <= out->len;) {
-        const char *part = out->text + at;
-        size_t len = strcspn(part, "/");
+    rest = mx_behind(mcpx_text_view(out), begin);
+    while (rest.text) {
+        struct mcpx_slice part = mx_cut_at(&rest, '/');
 
-        if (len == 0 || (len == 1 && part[0] == '.') ||
-            (len == 2 && part[0] == '.' && part[1] == '.'))
+        if (part.len == 0 || memchr(part.text, '\0', part.len) ||
+            mcpx_slice_equal(part, MCPX_SLICE(".")) ||
+            mcpx_slice_equal(part, MCPX_SLICE("..")))
             return false;
-        at += len;
-        if (at < out->len && out->text[at] == '\0')
-            return false;
-        at++;
     }
     return true;
 }
@@ -237,29 +234,22 @@ static void judge_text(struct judge *judge, struct mcpx_slice text, size_t line)
     tell(judge, line);
 }
 
-static void judge_lines(struct judge *judge, const char *file)
-{
-    struct input_lines lines;
-    struct mcpx_slice line;
-    size_t number = 0;
-
-    must(input_lines_open(file, &lines));
-    while (input_lines_next(&lines, &line))
-        judge_text(judge, line, ++number);
-    must(input_lines_close(&lines));
-}
-
 static void judge_input(struct judge *judge)
 {
     const char *file = judge->arguments->operands[1];
     mx_scoped_text text = {0};
+    struct input_lines lines;
+    struct mcpx_slice line;
 
-    if (arguments_have(judge->arguments, "--lines")) {
-        judge_lines(judge, file);
-    } else {
+    if (!arguments_have(judge->arguments, "--lines")) {
         must(input_read(file, &text));
         judge_text(judge, mcpx_text_view(&text), 0);
+        return;
     }
+    must(input_lines_open(file, &lines));
+    while (input_lines_next(&lines, &line))
+        judge_text(judge, line, judge->judged + 1);
+    must(input_lines_close(&lines));
 }
 
 /* FILE#POINTER: the pointer is empty or begins with "/"; any other "#" is one of the name. */

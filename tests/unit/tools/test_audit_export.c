@@ -128,7 +128,7 @@ Test(audit_export, a_line_for_people_is_made_visible)
                            "\"kind\":\"chat\",\"grant\":\"chat\"}");
     mx_scoped_text out = {0};
 
-    show_line(&out, &line);
+    export_line(&out, EXPORT_SENTENCE, &line, MCPX_SLICE(""));
     cr_expect_str_eq(out.text,
                      "7  2026-09-21T14:13:20.123Z  allow  a\\u001b[2Jb to c, d  chat  "
                      "in t  grant chat\n",

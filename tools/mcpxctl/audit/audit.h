@@ -52,9 +52,6 @@ bool follow_takes(struct follow *follow, const struct audit_line *line);
 
 void follow_fini(struct follow *follow);
 
-/** Appends a line as a sentence of a few words, made visible, with its line end. */
-void show_line(struct mcpx_text *out, const struct audit_line *line);
-
 /**
  * Appends the verdict of verify, for people or as one JSON object.
  *
@@ -64,8 +61,11 @@ void show_line(struct mcpx_text *out, const struct audit_line *line);
 void show_verdict(struct mcpx_text *out, const struct audit_verdict *verdict, bool json,
                   const char *folder, const char *file);
 
-/** A format of exported lines, in the order of the choices of --format. */
-enum export_form { EXPORT_JSON, EXPORT_CSV, EXPORT_CLOUDEVENTS, EXPORT_OCSF };
+/**
+ * A format of lines, in the order of the choices of --format; then the one for people, a sentence
+ * of a few words, made visible.
+ */
+enum export_form { EXPORT_JSON, EXPORT_CSV, EXPORT_CLOUDEVENTS, EXPORT_OCSF, EXPORT_SENTENCE };
 
 /** Appends the head of all lines: the names of CSV's columns; nothing for other forms. */
 void export_head(struct mcpx_text *out, enum export_form form);

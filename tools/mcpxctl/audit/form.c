@@ -14,7 +14,7 @@
 
 /* ---- for people ---- */
 
-/* Members that show_line appends, after the time, what happened, sender, addressees and kind. */
+/* Members that a sentence has, after the time, what happened, sender, addressees and kind. */
 static const struct part {
     const char *name, *format;
 } parts[] = {{"topic", "  in %v"},      {"grant", "  grant %v"}, {"error", "  error %v"},
@@ -27,7 +27,7 @@ static struct mcpx_slice member(const struct audit_line *line, const char *name)
     return mcpx_json_get(line->whole, name);
 }
 
-void show_line(struct mcpx_text *out, const struct audit_line *line)
+static void add_sentence(struct mcpx_text *out, const struct audit_line *line)
 {
     struct mcpx_slice kind = pick_kind(line);
 
@@ -275,6 +275,9 @@ void export_line(struct mcpx_text *out, enum export_form form, const struct audi
         break;
     case EXPORT_OCSF:
         add_ocsf(out, line);
+        break;
+    case EXPORT_SENTENCE:
+        add_sentence(out, line);
         break;
     case EXPORT_JSON:
         mx_format(out, "%s\n", line->whole);

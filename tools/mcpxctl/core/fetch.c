@@ -60,36 +60,27 @@ static bool is_late(const struct fetch_order *order)
     return live_now() >= order->deadline_ms;
 }
 
-static enum mcpx_err take_envelope(struct paging *paging, struct mcpx_slice text,
-                                   struct mcpx_text *id)
-{
-    struct mcpx_fault fault;
-    struct entry *entry = NULL;
-    enum mcpx_err err = entry_new(text, &fault, &entry);
-
-    if (err)
-        return err;
-    mcpx_text_reset(id);
-    mcpx_text_slice(id, entry->id);
-    paging->count++;
-    paging->order->take(paging->order->context, entry);
-    return MCPX_OK;
-}
-
 static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
 {
-    struct mcpx_text id = {0};
     struct mcpx_slice history = mcpx_json_get(page, "history");
-    enum mcpx_err err = MCPX_OK;
+    struct mcpx_fault fault;
 
     if (mcpx_json_type(history) != MCPX_JSON_ARRAY)
         return MCPX_EINVALID;
-    MCPX_JSON_EACH_WHILE(!err, walk, history)
-        err = take_envelope(paging, walk.value, &id);
-    paging->more = mcpx_json_get(page, "next").text && id.len > 0;
-    mcpx_text_fini(&paging->last);
-    paging->last = id;
-    return err;
+    mcpx_text_reset(&paging->last);
+    MCPX_JSON_EACH(walk, history) {
+        struct entry *entry = NULL;
+        enum mcpx_err err = entry_new(walk.value, &fault, &entry);
+
+        if (err)
+            return err;
+        mcpx_text_reset(&paging->last);
+        mcpx_text_slice(&paging->last, entry->id);
+        paging->count++;
+        paging->order->take(paging->order->context, entry);
+    }
+    paging->more = mcpx_json_get(page, "next").text && paging->last.len > 0;
+    return MCPX_OK;
 }
 
 /*
