@@ -184,25 +184,14 @@ static void offer_choices(struct typing *typing, const char *choices, size_t len
 static void offer_value(struct typing *typing, enum value_type type, const char *value,
                         size_t len)
 {
-    switch (type) {
-    case VALUE_NONE:
-    case VALUE_TEXT:
-    case VALUE_NUMBER:
-    case VALUE_SECONDS:
-        break;
-    case VALUE_FILE:
+    if (type == VALUE_FILE)
         puts("\tfiles");
-        break;
-    case VALUE_CHOICE:
+    else if (type == VALUE_CHOICE)
         offer_choices(typing, value, len);
-        break;
-    case VALUE_VERB:
+    else if (type == VALUE_VERB)
         offer_verbs(typing);
-        break;
-    default:
-        if (typing->program->offer)
-            typing->program->offer(&typing->line, type, typing);
-    }
+    else if (type >= VALUE_PARTICIPANT && typing->program->offer)
+        typing->program->offer(&typing->line, type, typing);
 }
 
 /* The next operand in the usage line, without brackets, and its length; NULL behind the last. */

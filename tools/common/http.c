@@ -6,6 +6,7 @@
  */
 #include "tools/common/http.h"
 
+#include "lib/base/digits.h"
 #include "lib/client/ws_wire.h"
 #include "lib/edge/timer.h"
 #include "lib/json/json_write.h"
@@ -101,20 +102,18 @@ int http_status_of(long status, const char *code)
 /* Prints a complaint per line of the detail: a refused reload lists all errors of the file. */
 static void complain_in_turn(long status, const char *detail)
 {
+    struct mcpx_slice rest = mcpx_slice_of(detail);
     mx_scoped_text shown = {0};
-    size_t len;
 
-    for (int i = 0; *detail && i < LINES_MAX; i++) {
-        len = strcspn(detail, "\n");
+    for (int i = 0; rest.len > 0 && i < LINES_MAX; i++) {
         mcpx_text_reset(&shown);
-        text_visible_short(&shown, (struct mcpx_slice){detail, len}, 500);
+        text_visible_short(&shown, mx_cut_at(&rest, '\n'), 500);
         if (i == 0)
             complain("the router answers %ld: %s", status, shown.text ? shown.text : "");
         else
             complain("%s", shown.text ? shown.text : "");
-        detail += len + (detail[len] == '\n');
     }
-    if (*detail)
+    if (rest.len > 0)
         complain("the router's log has more errors");
 }
 
@@ -332,20 +331,9 @@ static int complain_of_answer(const struct download *download, CURL *curl, CURLc
                      status >= 300 && status < 400 ? "; redirects are not followed" : "");
 }
 
-static int fetch(CURL *curl, const struct download *download, struct mcpx_text *out)
-{
-    struct received received = {.text = out, .bytes_max = download->bytes_max};
-    CURLcode code;
-
-    begin(curl, download->url, download->loopback_http ? "http,https" : "https",
-          download->ca_file, &received);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)download->timeout_ms);
-    code = curl_easy_perform(curl);
-    return complain_of_answer(download, curl, code);
-}
-
 int download_do(const struct download *download, struct mcpx_text *out)
 {
+    struct received received = {.text = out, .bytes_max = download->bytes_max};
     const char *fault = fault_of(download);
     CURL *curl;
     int status;
@@ -353,7 +341,10 @@ int download_do(const struct download *download, struct mcpx_text *out)
     if (fault)
         return fail_with(STATUS_USAGE, "the address %s", fault);
     curl = curl_easy_init();
-    status = fetch(curl, download, out);
+    begin(curl, download->url, download->loopback_http ? "http,https" : "https",
+          download->ca_file, &received);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)download->timeout_ms);
+    status = complain_of_answer(download, curl, curl_easy_perform(curl));
     curl_easy_cleanup(curl);
     return status;
 }

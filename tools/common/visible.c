@@ -144,18 +144,13 @@ void text_member(struct mcpx_text *out, const char *format, struct mcpx_slice ob
 
 /* ---- the layout of JSON ---- */
 
-static bool is_space(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
-}
-
 /* The next token: a string, a punctuation mark, or a run of anything else. Absent at the end. */
 static struct mcpx_slice next_token(struct mcpx_slice *text)
 {
     size_t at = 0, len = 1;
     struct mcpx_slice token;
 
-    while (at < text->len && is_space(text->text[at]))
+    while (at < text->len && memchr(" \t\n\r", text->text[at], 4))
         at++;
     if (at == text->len)
         return (struct mcpx_slice){NULL, 0};
@@ -165,8 +160,7 @@ static struct mcpx_slice next_token(struct mcpx_slice *text)
             len += token.text[len] == '\\' ? 2 : 1;
         len++;
     } else if (!strchr("{}[]:,", token.text[0])) {
-        while (at + len < text->len && !is_space(token.text[len]) &&
-               !strchr("{}[]:,", token.text[len]))
+        while (at + len < text->len && !strchr("{}[]:, \t\n\r", token.text[len]))
             len++;
     }
     token.len = len <= text->len - at ? len : text->len - at;
