@@ -168,25 +168,17 @@ void guard_connection_from_agent(struct guard_connection *connection, struct mcp
 {
     if (connection->end)
         return;
-    switch (connection->phase) {
-    case GUARD_HEAD:
+    if (connection->phase == GUARD_FRAMES) {
+        listen(connection, bytes);
+    } else if (connection->phase == GUARD_PLAIN || connection->phase == GUARD_REST) {
+        pass_body(connection, bytes);
+    } else {
         mcpx_text_slice(&connection->early, bytes);
-        if (pass_head(connection, &connection->early, &connection->to_router,
+        if (connection->phase == GUARD_HEAD &&
+            pass_head(connection, &connection->early, &connection->to_router,
                       "400 Bad Request", read_request) &&
             connection->phase == GUARD_PLAIN)
             pass_body(connection, mcpx_text_view(&connection->early));
-        break;
-    case GUARD_ANSWER:
-    case GUARD_WELCOME:
-        mcpx_text_slice(&connection->early, bytes);
-        break;
-    case GUARD_FRAMES:
-        listen(connection, bytes);
-        break;
-    case GUARD_PLAIN:
-    case GUARD_REST:
-        pass_body(connection, bytes);
-        break;
     }
 }
 

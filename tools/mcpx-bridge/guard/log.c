@@ -15,11 +15,10 @@ enum { SHOWN_MAX = 160 };
 /* In quotes, so that a text cannot look like the next word of the line. */
 static void add_words(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
-    mx_scoped_text quoted = {0};
+    mx_scoped_text quoted = mx_formatted("%q", text);
 
     if (!text.text)
         return;
-    mcpx_json_add_string(&quoted, text);
     mx_format(out, " %s=", name);
     text_visible_short(out, mcpx_text_view(&quoted), SHOWN_MAX);
 }
