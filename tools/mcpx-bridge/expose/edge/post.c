@@ -66,20 +66,15 @@ static bool is_own_origin(struct mcpx_slice origin)
     return false;
 }
 
-static bool names_events(struct mcpx_slice accept)
-{
-    while (accept.len)
-        if (is_type(mx_cut_at(&accept, ','), "text/event-stream"))
-            return true;
-    return false;
-}
-
 bool expose_post_wants_events(const struct mx_http_head *head)
 {
-    for (size_t i = 0; i < head->count; i++)
-        if (mx_same_word(head->fields[i].name, "accept") &&
-            names_events(head->fields[i].value))
-            return true;
+    for (size_t i = 0; i < head->count; i++) {
+        struct mcpx_slice accept = head->fields[i].value;
+
+        while (mx_same_word(head->fields[i].name, "accept") && accept.len)
+            if (is_type(mx_cut_at(&accept, ','), "text/event-stream"))
+                return true;
+    }
     return false;
 }
 
