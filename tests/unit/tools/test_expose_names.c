@@ -399,3 +399,19 @@ Test(expose_uri, begins_literally)
     cr_expect_eq(expose_uri_literal(MCPX_SLICE("demo://{")), 8);
     cr_expect_eq(expose_uri_literal(MCPX_SLICE("")), 0);
 }
+
+/* A server counts its tasks from one again: who held the former id must not read the other's. */
+Test(expose_names, give_a_task_with_the_id_of_another_its_own)
+{
+    struct expose_names names = {.secret = mcpx_slice_of("-a")};
+    struct expose_item item = {mcpx_slice_of("s"), mcpx_slice_of("1")}, back;
+    struct mcpx_slice shown;
+
+    cr_assert_eq(expose_names_put(&names, EXPOSE_TASK_ID, &item, &shown), MCPX_OK);
+    names.secret = mcpx_slice_of("-b");
+    cr_assert_eq(expose_names_put(&names, EXPOSE_TASK_ID, &item, &shown), MCPX_OK);
+    cr_expect(mcpx_slice_equal(shown, mcpx_slice_of("mcpx://s/1-b")));
+    cr_expect(
+        !expose_names_find(&names, EXPOSE_TASK_ID, mcpx_slice_of("mcpx://s/1-a"), &back));
+    expose_names_fini(&names);
+}

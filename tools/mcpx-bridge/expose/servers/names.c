@@ -374,6 +374,10 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
     }
     if (row && names->pass && row->pass == names->pass)
         return MCPX_EDUPLICATE;
+    if (row && names->secret.len) { /* the former of that id is another's */
+        forget_row(names, row);
+        row = NULL;
+    }
     if (row) {
         unlist(&owner->lists[space], row);
         append(&owner->lists[space], row);
