@@ -16,7 +16,7 @@
  *                             rehear: it was reported before; flood N FROM TO BYTES: chats
  *   request WHO RPC, notify WHO RPC   a participant asks, notifies; "WHO/ENVELOPE": about that
  *   answer DRAFT RESULT, response DRAFT RPC   what was sent is answered by whoever it was sent to
- *   approved, altered, rejected DRAFT PAYLOAD   a person decides on a proposal
+ *   approved, altered, rejected DRAFT PAYLOAD   a person decides on a proposal; "expired": none did
  *   hurried, refused, proposable DRAFT PAYLOAD   the router refuses: too fast; no grant; no grant,
  *                             but for a proposal
  *   behind, reading           the client does not read, reads again
@@ -138,6 +138,7 @@ static const struct {
     {"approved", "human", {.type = MCPX_EVENT_FULFILLING, .same = true}},
     {"altered", "human", {.type = MCPX_EVENT_FULFILLING}},
     {"rejected", "human", {.type = MCPX_EVENT_REJECTED}},
+    {"expired", "system:gateway", {.type = MCPX_EVENT_EXPIRED}},
     {"hurried", "system:gateway", {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE}},
     {"refused", "system:gateway", {.type = MCPX_EVENT_REFUSED, .err = MCPX_ECAPABILITY}},
     {"proposable",

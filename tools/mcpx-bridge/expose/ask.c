@@ -95,7 +95,7 @@ static struct bridge_call *find_call(const struct expose *x, const struct bridge
         if (about.len && (mcpx_slice_equal(about, mcpx_text_view(&call->sent_in)) ||
                           mcpx_slice_equal(about, mcpx_text_view(&call->approved_in))))
             return call;
-        if (!found || (!client_can(x, found, ask) && client_can(x, call, ask)))
+        if (!found || (!about.len && !client_can(x, found, ask) && client_can(x, call, ask)))
             found = call;
     }
     return about.len || x->config.answers_only ? NULL : found;
@@ -174,6 +174,8 @@ static const char *find_obstacle(const struct expose *x, const struct bridge_cal
     bool modern = call && call->modern;
 
     *code = BRIDGE_NO_METHOD;
+    if (bridge_is(ask->method, EXPOSE_PERMISSION))
+        return "no permission prompt waits for this";
     if (!client_can(x, call, ask))
         return "the client behind this bridge cannot do that";
     *code = BRIDGE_NOT_ALLOWED;

@@ -280,6 +280,7 @@ static void (*const on_call_events[MCPX_EVENT_COUNT])(struct expose *x,
                                                       const struct mcpx_event *event) = {
     [MCPX_EVENT_RESPONSE] = expose_answered,
     [MCPX_EVENT_REFUSED] = expose_undelivered,
+    [MCPX_EVENT_EXPIRED] = expose_expired,
     [MCPX_EVENT_REJECTED] = expose_rejected,
     [MCPX_EVENT_FULFILLING] = expose_approved};
 

@@ -296,6 +296,8 @@ void expose_answered(struct expose *x, struct bridge_call *call,
         call->written = event->rpc->form == MCPX_RPC_RESULT;
         expose_end(x, call);
     } else {
+        if (call->stage == EXPOSE_PROPOSED) /* approved while we were away */
+            call->stage = EXPOSE_APPROVED;
         expose_ids_note_answer(x, call, event->rpc);
         if (event->rpc->form == MCPX_RPC_ERROR)
             expose_watch(x, call, (struct mcpx_slice){0});
@@ -350,13 +352,24 @@ void expose_undelivered(struct expose *x, struct bridge_call *call,
         expose_give_up(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message));
 }
 
+void expose_expired(struct expose *x, struct bridge_call *call, const struct mcpx_event *event)
+{
+    (void)event;
+    if (call->stage == EXPOSE_SAID) /* others have time limits of their own */
+        expose_give_up(x, call, MCPX_CAUSE_TIMEOUT,
+                       MCPX_SLICE("the topic did not confirm it in time"));
+}
+
 static void run_out(struct expose *x, struct bridge_call *call)
 {
     bool asked = call->stage != EXPOSE_PROPOSED;
-    mx_scoped_text message = mx_formatted(
-        "%s %s within %s s", asked ? "no answer from" : "no decision about the proposal to",
-        expose_quoted(call->who.id),
-        (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
+    mx_scoped_text message =
+        mx_formatted("%s %s within %s s",
+                     call->stage == EXPOSE_SAID ? "it may still be sent: no confirmation for"
+                     : asked                    ? "no answer from"
+                                                : "no decision about the proposal to",
+                     expose_quoted(call->who.id),
+                     (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
 
     if (call->purpose == EXPOSE_FOR_CLIENT)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));

@@ -254,11 +254,13 @@ void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_sl
 void expose_sent(struct expose *x, const struct mcpx_draft *draft,
                  const struct bridge_outcome *outcome);
 
-/** Handles the answer to a call; or its refusal by the router. */
+/** Handles the answer to a call; its refusal by the router; or that the topic does not have it. */
 void expose_answered(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
 void expose_undelivered(struct expose *x, struct bridge_call *call,
                         const struct mcpx_event *event);
+void expose_expired(struct expose *x, struct bridge_call *call,
+                    const struct mcpx_event *event);
 
 /** Handles timeouts, retries and heartbeats of calls; and the mono_ms of the next. */
 void expose_calls_tick(struct expose *x);

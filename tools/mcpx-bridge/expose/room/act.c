@@ -17,7 +17,7 @@
 #include <mcpx/envelope.h>
 
 /* WAIT_S: below the minute after which the SDKs' clients give up. */
-enum { LIMIT = 50, WAIT_S = 50, WAIT_MAX_S = 600, WAIT_HTTP_S = 30 };
+enum { LIMIT = 50, WAIT_S = 50, WAIT_MAX_S = 600, WAIT_HTTP_S = 30, APPROVAL_MS = 60000 };
 
 /* The use of a tool. `call`: of the client, not under way; `kind`: what it sends, if anything. The
  * tool returns its result, an object, or nothing: that comes later. Or it is refused: why. */
@@ -25,6 +25,7 @@ struct use {
     struct bridge_call call;
     struct mcpx_slice arguments;
     const char *kind;
+    int64_t timeout_ms; /* an approval that was not sent by then is not sent */
     bool is_refused;
 };
 #define REFUSE(use, ...) ((use)->is_refused = true, mx_formatted(__VA_ARGS__))
@@ -55,17 +56,6 @@ static int64_t read_number(const struct use *use, const char *name, int64_t usua
 {
     bridge_number(mcpx_json_get(use->arguments, name), &usual);
     return usual < most ? usual : most;
-}
-
-struct mcpx_text room_result(struct mcpx_text text, bool is_error)
-{
-    struct mcpx_text result =
-        mx_formatted("{\"content\":[{\"type\":\"text\",\"text\":%q}],\"%s\":%s}", &text,
-                     is_error ? "isError" : "structuredContent",
-                     is_error ? MCPX_SLICE("true") : mcpx_text_view(&text));
-
-    mcpx_text_fini(&text);
-    return result;
 }
 
 /* Answers a call and ends it; takes `structured`. */
@@ -162,7 +152,8 @@ static struct mcpx_text say(struct expose *x, struct use *use, struct mcpx_slice
                             struct mcpx_slice about, struct mcpx_text payload)
 {
     struct mcpx_slice to[MCPX_TO_MAX];
-    struct mcpx_draft draft = {.type = use->kind, .to = to, .correlation_id = about};
+    struct mcpx_draft draft = {
+        .type = use->kind, .to = to, .correlation_id = about, .timeout_ms = use->timeout_ms};
     bool fits = !ids.text || mcpx_json_type(ids) == MCPX_JSON_ARRAY;
     mx_scoped_text store = {0};
 
@@ -180,6 +171,7 @@ static struct mcpx_text say(struct expose *x, struct use *use, struct mcpx_slice
     }
     use->call.stage = EXPOSE_SAID;
     use->call.params = mcpx_text_view(&payload);
+    use->call.fulfils = about;
     draft.tag = (void *)(uintptr_t)bridge_calls_add(&x->calls, &use->call)->number;
     bridge_output_put(&x->output,
                       (struct bridge_row){.action = {.type = BRIDGE_SEND, .draft = draft}},
@@ -266,6 +258,8 @@ static const char *find_obstacle(struct expose *x, const struct use *use,
                          : "is our own: another participant decides about it";
     if (strcmp(use->kind, "mcp/request") != 0)
         return NULL;
+    if (!x->joined)
+        return "cannot be approved now: the topic cannot be reached";
     if (!mcpx_json_equals(room_said_get(said, "digest"),
                           room_argument(use->arguments, "digest", &digest)))
         return "has another digest: read it again with room__proposals";
@@ -273,6 +267,10 @@ static const char *find_obstacle(struct expose *x, const struct use *use,
         return "is cut: approve it with mcpxctl";
     if (!to.text || !room_said_is_for(said, to))
         return "is to others, or to several: to must name the one that is to act";
+    BRIDGE_EACH_CALL(call, &x->calls) {
+        if (call->stage == EXPOSE_SAID && mcpx_slice_equal(call->fulfils, said->came_in))
+            return "is being decided already";
+    }
     if (expose_has_changed(x, said, to, &left))
         return "is of a tool that has changed since: reject it, so that it is proposed anew";
     item.own = said->context;
@@ -299,6 +297,8 @@ static struct mcpx_text end_proposal(struct expose *x, struct use *use)
     if (obstacle)
         return REFUSE(use, "the proposal %s %s", expose_quoted(id), obstacle);
     if (strcmp(use->kind, "mcp/request") == 0) {
+        if (said->due_ms - x->now.wall_ms < APPROVAL_MS)
+            use->timeout_ms = said->due_ms - x->now.wall_ms;
         mx_format(&all, "[%q]", to);
         mcpx_json_add_unescaped(&proposed, room_said_get(said, "text"));
         params = mcpx_json_get(mcpx_text_view(&proposed), "params");
@@ -424,7 +424,8 @@ static void count(struct expose *x, const struct mcpx_event *event)
         if (event->type == MCPX_EVENT_HISTORY || event->type == MCPX_EVENT_RESPONSE ||
             event->type == MCPX_EVENT_VIOLATION)
             room->to_come -= room->to_come > 0;
-        else if (event->envelope && event->type != MCPX_EVENT_GRANTS)
+        else if (event->envelope && event->type != MCPX_EVENT_GRANTS &&
+                 event->type != MCPX_EVENT_REFUSED)
             room->to_come = 0;
         return;
     }

@@ -133,8 +133,9 @@ static enum room_stage classify(const struct room_log *log, const struct mcpx_ev
     if (bridge_is(type, "mcp/proposal"))
         return event->rpc ? ROOM_OPEN : ROOM_NOTHING;
     if (about && about->stage == ROOM_REQUEST && !about->written) {
-        about->written =
-            event->rpc && bridge_is(type, "mcp/response") && room_said_is_for(about, from);
+        about->written = event->rpc && bridge_is(type, "mcp/response") &&
+                         (about->params.text ? mcpx_slice_equal(about->params, from)
+                                             : room_said_is_for(about, from));
         return about->written ? ROOM_END : ROOM_NOTHING;
     }
     if (!about || about->stage != ROOM_OPEN)
@@ -207,6 +208,8 @@ const struct bridge_call *room_log_take(struct room_log *log, const struct mcpx_
     is.came_in = envelope->id;
     if (envelope->to_count == 1)
         is.params = envelope->to[0];
+    else if (!envelope->to_count && is.stage == ROOM_REQUEST)
+        is.params = about->params;
     is.method = envelope->kind.method;
     is.context = event->rpc ? event->rpc->context : envelope->kind.context;
     is.bound = event->rpc ? operation_of(log, event->rpc) : 0;
@@ -310,4 +313,15 @@ struct mcpx_text room_log_read(const struct room_log *log, const struct room_que
     mx_format(&out, "],\"after\":%q,\"missed\":%s,\"left_out\":%s}",
               last ? last->came_in : mcpx_text_view(&log->start), missed, left_out);
     return out;
+}
+
+struct mcpx_text room_result(struct mcpx_text text, bool is_error)
+{
+    struct mcpx_text result =
+        mx_formatted("{\"content\":[{\"type\":\"text\",\"text\":%q}],\"%s\":%s}", &text,
+                     is_error ? "isError" : "structuredContent",
+                     is_error ? MCPX_SLICE("true") : mcpx_text_view(&text));
+
+    mcpx_text_fini(&text);
+    return result;
 }
