@@ -187,6 +187,8 @@ static const char *find_obstacle(const struct expose *x, const struct bridge_cal
     *code = BRIDGE_UNAVAILABLE;
     if (modern && call->rounds >= EXPOSE_ROUNDS_MAX)
         return "the client was asked ten times about this call already";
+    if (modern && ask->params.len > ASKS_BYTES / 4) /* no other question makes room for it */
+        return "the question is too long";
     if (!has_room(x, ask->who, modern ? ask->params.len : 0) &&
         !(*over = find_oldest(x, ask->who, call)))
         return "the client has too many questions before it already";

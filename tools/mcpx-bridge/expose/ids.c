@@ -94,6 +94,15 @@ struct mcpx_slice expose_ids_show(struct expose *x, struct mcpx_slice participan
 
 /* ---- owners of ids ---- */
 
+struct bridge_call *expose_ids_task(const struct expose *x, struct mcpx_slice id)
+{
+    struct bridge_call *call = x->calls.first;
+
+    while (call && !(call->task && mcpx_slice_equal(mcpx_text_view(&call->sent_in), id)))
+        call = call->next;
+    return call;
+}
+
 enum { ID_MAX = 512 }; /* bytes of an id; longer ones have no owner */
 
 void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
@@ -104,15 +113,18 @@ void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expos
     unsigned char random[16];
     char secret[1 + 2 * sizeof random + 1] = "-";
 
-    if (x->config.answers_only && space == EXPOSE_TASK_ID) {
+    if (!mcpx_json_add_unescaped(&id, raw) || !id.len || id.len > ID_MAX)
+        return;
+    if (space == EXPOSE_TASK_ID &&
+        (x->config.answers_only || expose_ids_task(x, mcpx_text_view(&id)) ||
+         room_log_find(&x->room.log, mcpx_text_view(&id)))) {
         x->view.chance(x->view.user, random, sizeof random);
         mx_hex_format(random, sizeof random, secret + 1);
         x->names.secret = mcpx_slice_of(secret);
     }
     expose_names_renew(&x->names, space, participant);
-    if (mcpx_json_add_unescaped(&id, raw) && id.len && id.len <= ID_MAX)
-        expose_names_put(&x->names, space,
-                         &(struct expose_item){participant, mcpx_text_view(&id)}, &shown);
+    expose_names_put(&x->names, space, &(struct expose_item){participant, mcpx_text_view(&id)},
+                     &shown);
     x->names.secret = (struct mcpx_slice){0};
 }
 

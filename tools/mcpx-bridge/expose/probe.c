@@ -12,7 +12,9 @@ enum {
     GRACE_MS = 10000,   /* for others to return after we did */
     COLLECT_MS = 10000, /* for all pages of one list */
     PAGES_MAX = 1000,   /* most pages of one list */
-    PAGE_COST = 65536   /* least cost of a page in bytes: each takes a request of the client */
+    PAGE_COST = 65536,  /* least cost of a page in bytes: each takes a request of the client */
+    HELLO_MAX =
+        262144 /* bytes of an answer to initialize: it is kept, one for each instance */
 };
 
 void expose_touch(struct expose *x)
@@ -152,7 +154,10 @@ static void take_hello(struct expose *x, struct expose_participant *participant,
                        const struct mcpx_rpc *rpc)
 {
     mcpx_text_reset(&participant->hello);
-    if (rpc->form != MCPX_RPC_RESULT) {
+    if (rpc->result.len > HELLO_MAX)
+        expose_note_text(x, "participant %s: its answer to initialize is too long",
+                         expose_quoted(participant->id));
+    if (rpc->form != MCPX_RPC_RESULT || rpc->result.len > HELLO_MAX) {
         try_tools(x, participant);
         return;
     }

@@ -359,6 +359,9 @@ struct mcpx_slice expose_ids_show(struct expose *x, struct mcpx_slice participan
 #define expose_ids_restore(x, participant, object, scratch)                                   \
     expose_ids_show((x), (participant), (object), EXPOSE_IDS_BACK, (scratch))
 
+/** The call that is a task of ours with that id; NULL: there is none. */
+struct bridge_call *expose_ids_task(const struct expose *x, struct mcpx_slice id);
+
 /** Remembers a raw id that this participant gave out; and those in its answer to a call. */
 void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
                      struct mcpx_slice raw);

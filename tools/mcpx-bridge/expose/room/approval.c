@@ -217,13 +217,11 @@ bool expose_task_serve(struct expose *x, const struct expose_request *request)
     const struct mcpx_rpc *rpc = request->rpc;
     struct bridge_call past = {
         .number = -1, .task = true, .modern = request->modern, .due_ms = INT64_MAX};
-    struct bridge_call *call = x->calls.first;
+    struct bridge_call *call;
     mx_scoped_text id = {0};
 
     mcpx_json_add_unescaped(&id, mcpx_json_get(rpc->params, "taskId"));
-    while (call && !(call->task &&
-                     mcpx_slice_equal(mcpx_text_view(&call->sent_in), mcpx_text_view(&id))))
-        call = call->next;
+    call = expose_ids_task(x, mcpx_text_view(&id));
     if (!call && recall(x, mcpx_text_view(&id), &past))
         call = &past;
     if (call && !bridge_is(rpc->method, "tasks/result"))
