@@ -318,6 +318,8 @@ static bool try_event(struct world *world, struct words *words, const char *rest
             continue;
         if (events[i].words > 0)
             rest = word(rest, words->first, sizeof words->first);
+        for (char *at = words->first; (at = strchr(at, '+')) != NULL;)
+            *at = ' ';
         if (events[i].words > 1)
             rest = word(rest, words->second, sizeof words->second);
         words->rest = mcpx_slice_of(rest);

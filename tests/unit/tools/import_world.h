@@ -13,7 +13,7 @@
  *   ready                     the same, and it is initialised the old way; what the import does
  *                             on the way is not compared. The next number on the pipe is 3
  *   server TEXT               the server writes a line
- *   request WHO ENVELOPE RPC  a participant asks
+ *   request WHO ENVELOPE RPC  a participant asks; "+" in WHO is a space
  *   fulfil WHO ENVELOPE RPC   the same, and it fulfils a proposal of pam
  *   notify WHO ABOUT RPC      a participant notifies; ABOUT "-" = no correlation, "own" = about a
  *                             question of ours

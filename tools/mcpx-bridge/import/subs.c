@@ -198,7 +198,7 @@ void import_own_over(struct import *import, struct bridge_call *call,
 static int64_t number_of(const struct import *import, struct bridge_who who,
                          struct mcpx_slice uri)
 {
-    mx_scoped_text name = mx_formatted("%s %s %s", who.topic, who.id, uri);
+    mx_scoped_text name = mx_formatted("%s\n%s\n%s", who.topic, who.id, uri);
 
     return import_number_of(import->pool, mcpx_text_view(&name));
 }
