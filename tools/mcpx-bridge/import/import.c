@@ -126,7 +126,8 @@ static void left(struct import *import, struct bridge_who who)
     import_subs_left(import, who);
     import_ask_left(import, who);
     BRIDGE_EACH_CALL(call, &import->calls) {
-        if (call->purpose != IMPORT_PARTICIPANT || !bridge_who_is(call->who, who))
+        if (call->purpose != IMPORT_PARTICIPANT || !bridge_who_is(call->who, who) ||
+            call->proposer.text) /* the proposer waits for the answer, too */
             continue;
         if (call->task == IMPORT_HAS_TASK)
             import_abandon(import, call);
