@@ -157,8 +157,8 @@ bool import_task_add(const struct import *import, struct bridge_call *call,
     struct mcpx_slice of = mcpx_json_get(mcpx_json_get(can, "tasks"), "requests");
     struct mcpx_slice params = mcpx_json_get(payload, "params");
     struct mcpx_slice meta = mcpx_json_get(params, "_meta");
-    int64_t tool = import_number_of(import->pool, call->context);
-    mx_scoped_text task = mx_formatted("{\"ttl\":%s}", (int)TASK_MS), changed = {0};
+    mx_scoped_text task = mx_formatted("{\"ttl\":%s}", (int)TASK_MS), changed = {0},
+                   name = {0};
     bool makes;
 
     if (import->handshake == IMPORT_MODERN)
@@ -166,8 +166,10 @@ bool import_task_add(const struct import *import, struct bridge_call *call,
                 !import_has_extension(mcpx_json_get(meta, IMPORT_META "clientCapabilities"));
     else
         makes = mcpx_json_get(mcpx_json_get(of, "tools"), "call").text &&
-                !mcpx_json_get(params, "task").text &&
-                bridge_calls_find(&import->pool->task_tools, tool);
+                !mcpx_json_get(params, "task").text && /* its context may be an alias */
+                mcpx_json_add_unescaped(&name, mcpx_json_get(params, "name")) &&
+                bridge_calls_find(&import->pool->task_tools,
+                                  import_number_of(import->pool, mcpx_text_view(&name)));
     if (!makes || !bridge_is(call->method, "tools/call"))
         return false;
     call->task = IMPORT_MAKES_TASK;
