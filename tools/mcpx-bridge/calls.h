@@ -96,7 +96,7 @@ struct bridge_call {
     int64_t due_ms;
     int64_t heartbeat_ms; /* its client is told, or asked; the end of its task */
     int64_t resend_ms;    /* it is sent again: the router refused it as too fast */
-    bool is_again;        /* it was */
+    bool is_again;        /* it was; or the server refused the answers for its task */
 };
 
 /** Requests under way, the oldest first. Zero-initialised is empty. */

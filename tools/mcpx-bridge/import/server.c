@@ -31,6 +31,9 @@ static void answer_participant(struct import *import, struct bridge_call *call,
 {
     const char *fault = fault_of_answer(rpc);
 
+    /* A task of our own ends it. */
+    if (call->task == IMPORT_HAS_TASK)
+        return;
     if (fault)
         refuse_malformed(import, call, fault);
     else if (!import_rounds_asked(import, call, rpc))
@@ -80,7 +83,7 @@ static struct bridge_call *sole_call(const struct bridge_calls *calls)
 
 static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    struct bridge_call *call = NULL;
+    struct bridge_call *call = NULL, *asked;
     const char *fault;
     int64_t id = 0;
 
@@ -101,7 +104,10 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
         if (rpc->form == MCPX_RPC_ERROR)
             import_say(import, "the server refuses %s: %s", call->method,
                        import_shown(rpc->error));
+        asked = bridge_calls_find(&import->calls, call->about);
         import_own_over(import, call, rpc);
+        if (asked)
+            asked->is_again = rpc->form == MCPX_RPC_ERROR;
         return;
     }
     if (bridge_is(call->method, "tools/list") || call->list == IMPORT_PIN_ASKED)
@@ -113,8 +119,6 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
     else if (call->purpose == IMPORT_PARTICIPANT &&
              (fault = import_task_answered(import, call, rpc)) != NULL)
         import_refuse(import, call, MCPX_CAUSE_FAILED, fault);
-    else if (call->task == IMPORT_HAS_TASK)
-        return;
     else if (call->purpose == IMPORT_PARTICIPANT)
         answer_participant(import, call, rpc);
     else if (call->purpose == IMPORT_GREETING)
@@ -364,21 +368,17 @@ static void on_late(struct import *import, struct bridge_call *call, struct mcpx
     bool was_asked = call->was_asked;
 
     call->was_asked = import_ask_is_open(import, call);
-    if (call->wants_input) {
+    if (call->wants_input)
         import_rounds_due(import, call);
-        return;
-    }
-    if (was_asked) {
+    else if (was_asked)
         bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
-        return;
-    }
-    if (!call->written) {
+    else if (!call->written)
         import_refuse_for_outage(import, call);
-        return;
+    else {
+        if (import_is_owed(call))
+            import_cancel(import, call, "timed out");
+        import_refuse(import, call, MCPX_CAUSE_TIMEOUT, "the server did not answer in time");
     }
-    if (import_is_owed(call))
-        import_cancel(import, call, "timed out");
-    import_refuse(import, call, MCPX_CAUSE_TIMEOUT, "the server did not answer in time");
 }
 
 void import_tick(struct import *import, struct mcpx_now now)

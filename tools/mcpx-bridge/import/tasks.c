@@ -384,10 +384,14 @@ void import_task_update(struct import *import, struct bridge_call *call,
                         const struct mcpx_text *answers)
 {
     mx_scoped_text params = {0};
+    struct bridge_call *update;
 
     if (answers->len) {
         mx_format(&params, "\"taskId\":%q,\"inputResponses\":%s", &call->state, answers);
-        import_request(import, IMPORT_HOUSEKEEPING, "tasks/update", mcpx_text_view(&params));
+        update = import_request(import, IMPORT_HOUSEKEEPING, "tasks/update",
+                                mcpx_text_view(&params));
+        if (update)
+            update->about = call->number;
         call->heartbeat_ms = import->pool->now_ms + TASK_MS;
     }
     call->wants_input = false;
