@@ -81,6 +81,15 @@ test('nor does another instance that takes the id and answers itself', async (t)
   assert.deepEqual([(await asked).code, (await asked).stdout.includes('allow')], [124, false]);
 });
 
+test('what another instance of the asker takes back is denied, and taken back once', async (t) => {
+  const room = new Room(t, router);
+  const asked = room.ctl('agent', ASKER, 'ask', '--tool', 'Bash', '--timeout', '4');
+  await ends(room.ctl('agent', ASKER, 'withdraw', await open(room), '--reason', 'not now'));
+  await ends(asked, 3, /"deny".*withdrawn by agent~2: not now/);
+  const { stdout } = await room.ctl('judge', JUDGE, 'history', '--json');
+  assert.equal(stdout.split('"mcp/withdraw"').length, 2, stdout);
+});
+
 test('what cannot be asked is denied, and an interrupted prompt is withdrawn', async (t) => {
   const room = new Room(t, router);
   await ends(asks(room, '{"tool_input":1}', '--host', 'claude'), 2, /neither tool_name nor command/);

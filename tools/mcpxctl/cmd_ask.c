@@ -48,9 +48,9 @@ static int judge(const struct live *live, const struct mcpx_event *event,
         return live_refused(event);
     if (event->type == MCPX_EVENT_RESPONSE && mcpx_slice_equal(event->envelope->from, self))
         text_format(reason, "approved by %s", event->envelope->to[0]);
-    if (event->type != MCPX_EVENT_REJECTED)
+    if (event->type != MCPX_EVENT_REJECTED && event->type != MCPX_EVENT_WITHDRAWN)
         return STATUS_OK;
-    text_format(reason, "rejected by %s: ", event->envelope->from);
+    text_format(reason, "%s by %s: ", mcpx_event_name(event->type), event->envelope->from);
     text_visible_value(reason, mcpx_json_get(event->envelope->payload, "reason"), REASON_MAX);
     return STATUS_REFUSED;
 }
@@ -80,7 +80,9 @@ static int ask(const struct arguments *arguments, struct mcpx_slice payload,
         status = live_next(&live, deadline, &event);
         if (status == STATUS_OK && event.type == MCPX_EVENT_REQUEST)
             status = answer(&live, &event, payload, reason);
-        if (status == STATUS_OK && live_is_ours(&live, &event))
+        if (status == STATUS_OK &&
+            (live_is_ours(&live, &event) ||
+             mcpx_slice_equal(event.proposal, mcpx_text_view(&live.sent))))
             status = judge(&live, &event, reason);
     }
     if (live.sent.len > 0 && reason->len == 0 && status != STATUS_TIMEOUT) {
