@@ -49,8 +49,8 @@ static int cmd_proposals(const struct arguments *arguments)
 
 /* ---- sending one envelope ---- */
 
-/* The time limit for a router that cannot store. */
-enum { SETTLE_MS = 15000 };
+/* The time limits: for a router that cannot store, and for the list of the tool to pin. */
+enum { SETTLE_MS = 15000, PIN_MS = 3000 };
 
 /*
  * Joins, sends the draft, waits until it is delivered or refused, for --timeout or 15 s, leaves,
@@ -125,13 +125,14 @@ static int take_pin(void *context, struct mcpx_slice from, struct mcpx_slice res
  * STATUS_OK, also without a pin, or STATUS_INTERRUPTED. */
 static int pin_tool(const struct arguments *arguments, struct operation *call)
 {
+    bool limits = arguments_ms(arguments, "--timeout", PIN_MS) > 0;
     struct address address;
     int status;
 
     must(address_read(arguments, &address));
     if (address.count != 1 || !mcpx_slice_equal(call->method, MCPX_SLICE("tools/call")))
         return STATUS_OK;
-    status = survey_servers(arguments, LIST_TOOLS, 0, take_pin, call);
+    status = survey_servers(arguments, LIST_TOOLS, limits ? 0 : PIN_MS, take_pin, call);
     call->meta = mcpx_text_view(&call->own_meta);
     if (!call->meta.len)
         complain("the proposal pins no tool%s",
