@@ -46,7 +46,8 @@ static struct bridge_call *find_call(const struct bridge_calls *calls, bool any)
         if (call->purpose != IMPORT_PARTICIPANT || !call->written ||
             call->list == IMPORT_PIN_ASKED || !import_may_ask(call->method))
             continue;
-        if (newest && !bridge_who_is(import_asked_of(newest), import_asked_of(call)))
+        if (newest && (!bridge_who_is(import_asked_of(newest), import_asked_of(call)) ||
+                       !mcpx_slice_equal(newest->fulfils, call->fulfils)))
             return NULL;
         newest = newest ? newest : call;
         if (any)
