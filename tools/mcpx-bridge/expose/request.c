@@ -327,8 +327,11 @@ static bool put_off(struct expose *x, struct bridge_call *call, const struct mcp
 void expose_undelivered(struct expose *x, struct bridge_call *call,
                         const struct mcpx_event *event)
 {
+    struct bridge_call *said = room_log_find(&x->room.log, call->fulfils);
     mx_scoped_text message = {0};
 
+    if (said)
+        said->resend_ms = INT64_MAX; /* it may be approved again at once */
     if (put_off(x, call, event) && call->stage != EXPOSE_SAID)
         return;
     if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_SAID &&
@@ -356,8 +359,9 @@ void expose_expired(struct expose *x, struct bridge_call *call, const struct mcp
 {
     (void)event;
     if (call->stage == EXPOSE_SAID) /* others have time limits of their own */
-        expose_give_up(x, call, MCPX_CAUSE_TIMEOUT,
-                       MCPX_SLICE("the topic did not confirm it in time"));
+        expose_give_up(
+            x, call, MCPX_CAUSE_TIMEOUT,
+            MCPX_SLICE("not confirmed in time: room__history tells whether it was sent"));
 }
 
 static void run_out(struct expose *x, struct bridge_call *call)

@@ -267,10 +267,8 @@ static const char *find_obstacle(struct expose *x, const struct use *use,
         return "is cut: approve it with mcpxctl";
     if (!to.text || !room_said_is_for(said, to))
         return "is to others, or to several: to must name the one that is to act";
-    BRIDGE_EACH_CALL(call, &x->calls) {
-        if (call->stage == EXPOSE_SAID && mcpx_slice_equal(call->fulfils, said->came_in))
-            return "is being decided already";
-    }
+    if (said->resend_ms > x->now.mono_ms && said->resend_ms < INT64_MAX)
+        return "was approved a moment ago: room__history tells whether it was sent";
     if (expose_has_changed(x, said, to, &left))
         return "is of a tool that has changed since: reject it, so that it is proposed anew";
     item.own = said->context;
@@ -285,7 +283,7 @@ static struct mcpx_text end_proposal(struct expose *x, struct use *use)
     mx_scoped_text own = {0}, chosen = {0}, proposed = {0}, all = {0};
     struct mcpx_slice id = room_argument(use->arguments, "id", &own), params;
     struct mcpx_slice to = room_argument(use->arguments, "to", &chosen);
-    const struct bridge_call *said = room_log_find(&x->room.log, id);
+    struct bridge_call *said = room_log_find(&x->room.log, id);
     const char *obstacle;
     struct mcpx_text payload = {0};
 
@@ -297,8 +295,10 @@ static struct mcpx_text end_proposal(struct expose *x, struct use *use)
     if (obstacle)
         return REFUSE(use, "the proposal %s %s", expose_quoted(id), obstacle);
     if (strcmp(use->kind, "mcp/request") == 0) {
-        if (said->due_ms - x->now.wall_ms < APPROVAL_MS)
-            use->timeout_ms = said->due_ms - x->now.wall_ms;
+        said->resend_ms = x->now.mono_ms + APPROVAL_MS; /* it may be sent until then */
+        use->timeout_ms = said->due_ms - x->now.wall_ms;
+        if (use->timeout_ms > APPROVAL_MS)
+            use->timeout_ms = APPROVAL_MS;
         mx_format(&all, "[%q]", to);
         mcpx_json_add_unescaped(&proposed, room_said_get(said, "text"));
         params = mcpx_json_get(mcpx_text_view(&proposed), "params");
