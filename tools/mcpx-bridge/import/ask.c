@@ -47,7 +47,8 @@ static struct bridge_call *find_call(const struct bridge_calls *calls, bool any)
             call->list == IMPORT_PIN_ASKED || !import_may_ask(call->method))
             continue;
         if (newest && (!bridge_who_is(import_asked_of(newest), import_asked_of(call)) ||
-                       !mcpx_slice_equal(newest->fulfils, call->fulfils)))
+                       !(bridge_who_is(newest->who, call->who) ||
+                         mcpx_slice_equal(newest->fulfils, call->fulfils))))
             return NULL;
         newest = newest ? newest : call;
         if (any)

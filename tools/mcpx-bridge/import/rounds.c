@@ -144,8 +144,8 @@ void import_rounds_of_task(struct import *import, struct bridge_call *call,
     MCPX_JSON_EACH_WHILE(!why, walk, questions)
         if (!was_answered(call, walk.name))
             mx_format(&fresh, "%s\"%s\":%s", fresh.len ? "," : "{", walk.name, walk.value);
-    if (!why && !fresh.len && call->is_again)
-        why = "the server does not take the answers";
+        else if (call->is_again)
+            why = "the server does not take the answers";
     if (!why && !fresh.len) { /* the server has the answers, or will soon */
         import_task_update(import, call, &fresh);
         return;
