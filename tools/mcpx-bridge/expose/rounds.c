@@ -105,6 +105,7 @@ bool expose_round_keep(struct expose *x, struct bridge_call *call, struct mcpx_t
 
     if (fits)
         bridge_calls_hold(&x->calls, call, mcpx_text_view(&line));
+    call->resend_ms = INT64_MAX; /* it is over */
     if (call->task)
         bridge_calls_defer(&x->calls, call, x->now.mono_ms + PARKED_MS);
     else
