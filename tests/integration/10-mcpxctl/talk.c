@@ -81,7 +81,7 @@ Test(talk, calls_print_results_and_exit_codes)
         {"mcpxctl call --to fs --as ann 2>&1", 2, "NAME: "},
         {"mcpxctl call echo '{' --to fs --as ann 2>&1", 2, "JSON: "},
         {"mcpxctl call slow --to fs --timeout 2 --as ann 2>&1", 124,
-         "not answered within 2.000 s"},
+         "fs has not answered within 2.000 s"},
         {"mcpxctl call seen --to fs --as ann", 0, "1\n"},
     };
 

@@ -123,6 +123,7 @@ Test(tell, the_line_that_counts_seconds_is_gone_before_a_complaint)
     if (run("command -v script") != 0)
         cr_skip_test("no `script` to make a terminal with");
     expect_shown("call slow --to fs --timeout 4.5 --as ann", 124, "\r\x1b[Kwaiting for fs, ");
-    cr_expect_not_null(strstr(output, "\r\x1b[Kmcpxctl call: not answered within 4.500 s"),
-                       "%s", output);
+    cr_expect_not_null(
+        strstr(output, "\r\x1b[Kmcpxctl call: fs has not answered within 4.500 s"), "%s",
+        output);
 }

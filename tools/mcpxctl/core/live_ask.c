@@ -4,7 +4,6 @@
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/line.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 enum { CALL_MS = 60000, NOTE_MAX = 500 };
@@ -188,8 +187,8 @@ int live_response(struct live *live, const struct mcpx_draft *request, int64_t t
     }
     live->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
-        complain("not answered within %" PRId64 ".%03" PRId64 " s", timeout_ms / 1000,
-                 timeout_ms % 1000);
+        fail_of(status, request->to[0], " has not answered within %.3f s",
+                (double)timeout_ms / 1000);
     if (status == STATUS_TIMEOUT || status == STATUS_INTERRUPTED)
         cancel(live, request);
     return status;
