@@ -13,8 +13,7 @@ enum {
     COLLECT_MS = 10000, /* for all pages of one list */
     PAGES_MAX = 1000,   /* most pages of one list */
     PAGE_COST = 65536,  /* least cost of a page in bytes: each takes a request of the client */
-    HELLO_MAX =
-        262144 /* bytes of an answer to initialize: it is kept, one for each instance */
+    HELLO_MAX = 262144  /* bytes of an answer to initialize: one is kept for each instance */
 };
 
 void expose_touch(struct expose *x)

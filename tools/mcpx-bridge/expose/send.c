@@ -311,7 +311,7 @@ void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_sl
 {
     if (call->payload.len || call->stage == EXPOSE_LOOKS) /* it is over, or sent nothing */
         return;
-    if (call->stage != EXPOSE_SAID || !call->fulfils.len) /* an approval has a time limit */
+    if (!call->fulfils.len) /* an approval keeps its time limit */
         expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
     if (call->stage == EXPOSE_REQUESTED)
         expose_send_notice(x, call->who.id, "notifications/cancelled",

@@ -171,7 +171,6 @@ static struct mcpx_text say(struct expose *x, struct use *use, struct mcpx_slice
     }
     use->call.stage = EXPOSE_SAID;
     use->call.params = mcpx_text_view(&payload);
-    use->call.fulfils = about;
     draft.tag = (void *)(uintptr_t)bridge_calls_add(&x->calls, &use->call)->number;
     bridge_output_put(&x->output,
                       (struct bridge_row){.action = {.type = BRIDGE_SEND, .draft = draft}},
@@ -295,6 +294,7 @@ static struct mcpx_text end_proposal(struct expose *x, struct use *use)
     if (obstacle)
         return REFUSE(use, "the proposal %s %s", expose_quoted(id), obstacle);
     if (strcmp(use->kind, "mcp/request") == 0) {
+        use->call.fulfils = said->came_in;
         said->resend_ms = x->now.mono_ms + APPROVAL_MS; /* it may be sent until then */
         use->timeout_ms = said->due_ms - x->now.wall_ms;
         if (use->timeout_ms > APPROVAL_MS)
