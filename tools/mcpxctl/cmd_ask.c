@@ -80,9 +80,7 @@ static int ask(const struct arguments *arguments, struct mcpx_slice payload,
         status = live_next(&live, deadline, &event);
         if (status == STATUS_OK && event.type == MCPX_EVENT_REQUEST)
             status = answer(&live, &event, payload, reason);
-        if (status == STATUS_OK &&
-            (live_is_ours(&live, &event) ||
-             mcpx_slice_equal(event.proposal, mcpx_text_view(&live.sent))))
+        if (status == STATUS_OK && live_is_ours(&live, &event))
             status = judge(&live, &event, reason);
     }
     if (live.sent.len > 0 && reason->len == 0 && status != STATUS_TIMEOUT) {

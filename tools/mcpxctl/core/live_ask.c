@@ -73,7 +73,10 @@ int live_refused(const struct mcpx_event *event)
 
 bool live_is_ours(const struct live *live, const struct mcpx_event *event)
 {
-    return event->own.len > 0 && mcpx_slice_equal(event->own, mcpx_text_view(&live->sent));
+    struct mcpx_slice sent = mcpx_text_view(&live->sent);
+
+    return sent.len > 0 &&
+           (mcpx_slice_equal(event->own, sent) || mcpx_slice_equal(event->proposal, sent));
 }
 
 int live_settle(struct live *live, int64_t timeout_ms)
